@@ -1,0 +1,67 @@
+/**
+ * What a handler class asks for, as plain data. The decorators write it, the engine runs it; they meet only here, so
+ * that neither imports the other.
+ */
+
+import type { KindRef, KubeObject } from './kind.ts'
+import type { FieldSelector, Selector } from './selector.ts'
+
+/** `'30s'`, `'1m30s'`, `'250ms'`, `'10h'`, or a number of milliseconds. */
+export type Duration = string | number
+
+/** Options of `@onReconcile`. */
+export interface ReconcileOptions<O = KubeObject> {
+  /** How many objects of the kind are worked on at once. A whole number from 1 on. */
+  readonly concurrency?: number
+  /** How long a run may take before it is cut off and counted as failed. */
+  readonly timeout?: Duration
+  /** Only objects with these labels, selected by the API server. */
+  readonly labels?: Selector
+  /** Only objects with these fields, selected by the API server. */
+  readonly fields?: FieldSelector
+  /** Only objects in these namespaces: one watch each. */
+  readonly namespaces?: readonly string[]
+  /** Only these objects wake a run. Called for every change: keep it pure and cheap. Deletion always wakes. */
+  readonly when?: (object: O) => boolean
+}
+
+/** Options of `@watches`. */
+export interface WatchOptions<O = KubeObject> {
+  /** Only objects with these labels, selected by the API server. */
+  readonly labels?: Selector
+  /** Only objects with these fields, selected by the API server. */
+  readonly fields?: FieldSelector
+  /** Only objects in these namespaces: one watch each. */
+  readonly namespaces?: readonly string[]
+  /** Only changes of these objects are mapped. Called for every change: keep it pure and cheap. */
+  readonly when?: (object: O) => boolean
+}
+
+export interface OwnedKind {
+  readonly kind: KindRef
+  /** The builder, or the reconcile method where `builder` is false. */
+  readonly method: string
+  /** False: `@owns` is stacked on the reconcile method, which makes that child itself. */
+  readonly builder: boolean
+  /** The child is named `<owner>-<suffix>`; without one, `<owner>`. */
+  readonly suffix?: string
+}
+
+export interface WatchedKind {
+  readonly kind: KindRef
+  readonly method: string
+  readonly options: WatchOptions
+}
+
+/** One handler class. Method names are looked up on the instance at each call. */
+export interface HandlerSpec {
+  readonly className: string
+  readonly file?: string
+  /** The primary kind. */
+  readonly kind: KindRef
+  readonly reconcile: { readonly method: string; readonly options: ReconcileOptions }
+  /** `finalizer` undefined: the engine's own name for it, `<group>/<plural>`. */
+  readonly onDelete?: { readonly method: string; readonly finalizer: string | undefined }
+  readonly owns: readonly OwnedKind[]
+  readonly watches: readonly WatchedKind[]
+}
