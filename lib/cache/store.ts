@@ -1,0 +1,259 @@
+import { type KubeObject, keyOf } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import type { Selector } from '../resource/selector.ts'
+import { type Change, LazyChange } from './change.ts'
+import { type Entry, entryOf, type Meta, objectOf } from './entry.ts'
+import { matchesLabels } from './matches-labels.ts'
+import { OwnerIndex } from './owner-index.ts'
+import { compareResourceVersions, isNewer } from './resource-version.ts'
+import { Tombstones } from './tombstones.ts'
+
+export type { Change, Meta }
+export { compareResourceVersions }
+
+export interface StoreOptions {
+  /** Told when a listener throws. */
+  readonly log?: Log
+  /** Whether the watch that feeds the store selects an object. Own writes of others are not kept: no event would ever correct them. Default: all. */
+  readonly selects?: (object: KubeObject) => boolean
+}
+
+/**
+ * The newest known version of every object of one kind, fed by watch events, lists and the responses of own writes, in
+ * whatever order these arrive.
+ *
+ * Guarantees: a version is replaced only by a newer one; another uid under the same name is a deletion and an addition; an
+ * object that is gone does not come back by something late. Each change is told once, in order, after the store has it.
+ *
+ * Objects are kept as JSON text and parsed anew for each reader, who may change what he gets
+ * (docs/decisions/0004-store-keeps-text.md).
+ */
+export class Store {
+  readonly #entries = new Map<string, Entry>()
+  readonly #owned = new OwnerIndex()
+  readonly #tombstones = new Tombstones()
+  /** Up to which resourceVersion the watch has told everything, by its namespace (`''`: one watch for all). */
+  readonly #reached = new Map<string, string>()
+  readonly #listeners = new Set<(change: Change) => void>()
+  #untold: (Change | undefined)[] = []
+  #telling = false
+  readonly #log: Log | undefined
+  readonly #selects: ((object: KubeObject) => boolean) | undefined
+
+  constructor(options: StoreOptions = {}) {
+    this.#log = options.log
+    this.#selects = options.selects
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  has(key: string): boolean {
+    return this.#entries.has(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#entries.keys()
+  }
+
+  /** The fields that are known without parsing: cheap. */
+  meta(key: string): Meta | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    const { text: _, ...meta } = entry
+    return meta
+  }
+
+  get(key: string): KubeObject | undefined {
+    const entry = this.#entries.get(key)
+    return entry && objectOf(entry)
+  }
+
+  /** Parses all it returns; in no order. */
+  list(options: { namespace?: string; labels?: Selector } = {}): KubeObject[] {
+    const objects: KubeObject[] = []
+    for (const entry of this.#entries.values()) {
+      if (!isIn(entry.key, options.namespace)) continue
+      const object = objectOf(entry)
+      if (options.labels === undefined || matchesLabels(options.labels, object.metadata.labels ?? {})) objects.push(object)
+    }
+    return objects
+  }
+
+  /** The objects whose controller is the owner with this uid. */
+  ownedBy(uid: string): KubeObject[] {
+    return this.ownedKeys(uid).map((key) => objectOf(this.#entries.get(key) as Entry))
+  }
+
+  ownedKeys(uid: string): string[] {
+    return this.#owned.keys(uid)
+  }
+
+  /** An ADDED or MODIFIED event. Takes the object over (`managedFields` are removed from it, listeners get it). */
+  put(object: KubeObject, options: { initial?: boolean } = {}): void {
+    const { uid, resourceVersion } = object.metadata
+    if (this.#tombstones.has(uid)) return
+    const old = this.#entries.get(keyOf(object.metadata))
+    // What is not there although the watch has come further was deleted since: this is late.
+    const newest = old?.resourceVersion ?? this.#reachedFor(object)
+    if (newest !== undefined && !isNewer(resourceVersion, newest)) return
+    this.#set(entryOf(object), old, options.initial ?? false, object)
+    this.#tell()
+  }
+
+  /** A DELETED event. With a selector it may also mean that the object is not selected any more. */
+  removed(object: KubeObject): void {
+    const { uid, resourceVersion } = object.metadata
+    this.#tombstones.delete(uid)
+    const entry = this.#entries.get(keyOf(object.metadata))
+    if (entry === undefined || entry.uid !== uid || isNewer(entry.resourceVersion, resourceVersion)) return
+    this.#drop(entry, false, object)
+    this.#tell()
+  }
+
+  /** The response of an own write, so that the next run does not see the world older than it. */
+  wrote(object: KubeObject): void {
+    if (this.#selects === undefined || this.#selects(object)) this.put(object)
+    else this.removed(object)
+  }
+
+  /** An own delete was answered as done: the object is gone, not just terminating. */
+  deletedByUs(key: string, uid: string): void {
+    const entry = this.#entries.get(key)
+    const known = entry?.uid === uid ? entry : undefined
+    this.#tombstones.add(uid, known?.resourceVersion)
+    if (known === undefined) return
+    this.#drop(known, false)
+    this.#tell()
+  }
+
+  /**
+   * A bookmark, or the end of an event: the watch has told everything up to this resourceVersion. `namespace` is the one
+   * that is watched, absent where one watch sees them all.
+   */
+  reached(resourceVersion: string, options: { namespace?: string | undefined; bookmark?: boolean } = {}): void {
+    this.#reached.set(options.namespace ?? '', resourceVersion)
+    if (options.bookmark) this.#tombstones.bookmark()
+  }
+
+  /** A relist in one go; see `Draft.commit`. */
+  replace(objects: Iterable<KubeObject>, resourceVersion: string, options: { namespace?: string | undefined } = {}): void {
+    const draft = this.draft()
+    for (const object of objects) draft.add(object)
+    draft.commit(resourceVersion, options)
+  }
+
+  /** Gathers a relist piece by piece, each object at once in its compact form. */
+  draft(): Draft {
+    const entries = new Map<string, Entry>()
+    return {
+      add: (object) => {
+        const entry = entryOf(object)
+        entries.set(entry.key, entry)
+      },
+      delete: (object) => void entries.delete(keyOf(object.metadata)),
+      commit: (resourceVersion, options = {}) => this.#replace(entries, resourceVersion, options.namespace),
+    }
+  }
+
+  /**
+   * Calls `listener` synchronously for each change, in order, when the store already has it. What it throws is logged and
+   * disturbs nobody else.
+   *
+   * @returns a function that ends it
+   */
+  subscribe(listener: (change: Change) => void): () => void {
+    // A wrapper of its own, so that the same function may subscribe twice.
+    const own = (change: Change) => listener(change)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+
+  #replace(listed: Map<string, Entry>, resourceVersion: string, namespace: string | undefined): void {
+    // A list is never older than a watch before it, unless the server's history was rolled back (etcd restored from a
+    // backup, another cluster at the same address). Then nothing that is here can be compared with what comes.
+    const reached = this.#reached.get(namespace ?? '')
+    const rolledBack = reached !== undefined && isNewer(reached, resourceVersion)
+    for (const entry of this.#entries.values()) {
+      if (!isIn(entry.key, namespace) || listed.has(entry.key)) continue
+      if (rolledBack || !isNewer(entry.resourceVersion, resourceVersion)) this.#drop(entry, true)
+    }
+    const uids = new Set<string>()
+    for (const entry of listed.values()) {
+      uids.add(entry.uid)
+      if (this.#tombstones.has(entry.uid)) continue
+      const old = this.#entries.get(entry.key)
+      if (old === undefined || isNewer(entry.resourceVersion, old.resourceVersion) || (rolledBack && entry.text !== old.text)) {
+        this.#set(entry, old, true)
+      }
+    }
+    this.#tombstones.listed((uid) => uids.has(uid), resourceVersion)
+    this.#reached.set(namespace ?? '', resourceVersion)
+    if (rolledBack) this.#log?.warn({ reached, resourceVersion }, 'The API server’s history went back; took over its list as it is')
+    this.#tell()
+  }
+
+  #set(entry: Entry, old: Entry | undefined, initial: boolean, object?: KubeObject): void {
+    if (old !== undefined && old.uid !== entry.uid) {
+      this.#drop(old, initial)
+      old = undefined
+    }
+    this.#entries.set(entry.key, entry)
+    if (old?.controllerUid !== entry.controllerUid) {
+      if (old?.controllerUid !== undefined) this.#owned.delete(old.controllerUid, old.key)
+      if (entry.controllerUid !== undefined) this.#owned.add(entry.controllerUid, entry.key)
+    }
+    this.#untold.push(new LazyChange(old === undefined ? 'added' : 'updated', entry, old, initial, object))
+  }
+
+  #drop(entry: Entry, initial: boolean, object?: KubeObject): void {
+    this.#entries.delete(entry.key)
+    if (entry.controllerUid !== undefined) this.#owned.delete(entry.controllerUid, entry.key)
+    this.#untold.push(new LazyChange('deleted', entry, entry, initial, object))
+  }
+
+  /** A listener may write to the store: its change is told after the one it listens to, to everybody in the same order. */
+  #tell(): void {
+    if (this.#telling) return
+    this.#telling = true
+    for (let i = 0; i < this.#untold.length; i++) {
+      const change = this.#untold[i] as Change
+      // Of a big list each change, and what was parsed for it, is free again once it is told.
+      this.#untold[i] = undefined
+      for (const listener of this.#listeners) this.#call(listener, change)
+    }
+    this.#untold = []
+    this.#telling = false
+  }
+
+  #call(listener: (change: Change) => void, change: Change): void {
+    try {
+      listener(change)
+    } catch (error) {
+      this.#log?.error({ err: error, key: change.key }, 'A listener of the cache threw')
+    }
+  }
+
+  #reachedFor(object: KubeObject): string | undefined {
+    return this.#reached.get('') ?? this.#reached.get(object.metadata.namespace ?? '')
+  }
+}
+
+export interface Draft {
+  /** Keeps only what the store needs of it. */
+  add(object: KubeObject): void
+  /** It went while the list was under way. */
+  delete(object: KubeObject): void
+  /**
+   * Makes the list the content of the store (or of one namespace), at once for all readers, then tells the changes. What is
+   * missing in the list goes, unless it is newer than the list; what the store has newer, stays.
+   */
+  commit(resourceVersion: string, options?: { namespace?: string | undefined }): void
+}
+
+function isIn(key: string, namespace: string | undefined): boolean {
+  return namespace === undefined || (key.startsWith(namespace) && key.charCodeAt(namespace.length) === SLASH)
+}
+
+const SLASH = 47
