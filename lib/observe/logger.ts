@@ -1,0 +1,133 @@
+/**
+ * The process's log: pino, written synchronously, so that the last line before a crash is there. JSON lines for machines, one
+ * short line a message for people. A line carries what is written into it and never the body of a Kubernetes object: such a
+ * value becomes a reference like `Secret shop/credentials`.
+ */
+
+import { type DestinationStream, destination as fileDestination, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
+import type { Log } from '../resource/log.ts'
+import { describeError, type ErrorFields } from './describe-error.ts'
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export const LOG_FORMATS = ['pretty', 'json'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+export interface LoggerSettings {
+  /** The least important level that is written. Default `info`. */
+  readonly level?: LogLevel
+  /** Default `json`. */
+  readonly format?: LogFormat
+  /** Colours in the pretty format. Default false. */
+  readonly colour?: boolean
+  /** Stacks of errors. Default false: their message only. */
+  readonly stacks?: boolean
+  /** Takes each line, with its line feed. Default: standard output. */
+  readonly destination?: { write(line: string): void }
+}
+
+/** Loads the pretty printer only where it is asked for: a container that logs JSON does not pay for it. */
+export async function createLogger(settings: LoggerSettings = {}): Promise<Log> {
+  const {
+    level = 'info',
+    format = 'json',
+    colour = false,
+    stacks = false,
+    destination = fileDestination({ dest: 1, sync: true }),
+  } = settings
+  const stream = format === 'pretty' ? await prettyStream(destination, colour) : destination
+  const logger = pino(options(level, stacks), stream as DestinationStream)
+  // Children are made from the logger by prototype, so this holds for all of them.
+  const { child } = logger
+  logger.child = function (this: typeof logger, fields: Record<string, unknown>) {
+    return child.call(this, withoutBodies(fields))
+  } as typeof child
+  return logger
+}
+
+function options(level: LogLevel, stacks: boolean): LoggerOptions {
+  const error = (value: unknown) => (value instanceof Error ? describeError(value, stacks) : value)
+  return {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: error, error },
+    formatters: {
+      level: (label) => ({ level: label }),
+      bindings: withoutBodies,
+      log: withoutBodies,
+    },
+  }
+}
+
+/** Replaces Kubernetes objects by references to them. Looks one level deep, where a handler puts them: `log.info({ pod }, '…')`. */
+function withoutBodies(fields: Record<string, unknown>): Record<string, unknown> {
+  if (isKubeObject(fields)) return { object: reference(fields) }
+  let safe = fields
+  for (const [name, value] of Object.entries(fields)) {
+    const short = isKubeObject(value) ? reference(value) : Array.isArray(value) && value.some(isKubeObject) ? value.map(shorten) : value
+    if (short === value) continue
+    if (safe === fields) safe = { ...fields }
+    safe[name] = short
+  }
+  return safe
+}
+
+interface Identified {
+  readonly kind?: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+function isKubeObject(value: unknown): value is Identified {
+  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false
+  const { metadata } = value
+  return typeof metadata === 'object' && metadata !== null && 'name' in metadata && typeof metadata.name === 'string'
+}
+
+function reference({ kind, metadata }: Identified): string {
+  return `${kind ?? 'object'} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
+}
+
+function shorten(value: unknown): unknown {
+  return isKubeObject(value) ? reference(value) : value
+}
+
+/** pino-pretty as a plain function from line to text, not as the stream it also is: a stream would write later, or never in a crash. */
+async function prettyStream(destination: { write(line: string): void }, colour: boolean): Promise<{ write(line: string): void }> {
+  const { prettyFactory } = await import('pino-pretty')
+  const pretty = prettyFactory({
+    colorize: colour,
+    colorizeObjects: false,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    // Which object a line is about and what went wrong stand in the message; the rest of a run's fields is for machines.
+    ignore: 'controller,namespace,name,uid,reconcileID,err,error',
+    messageFormat: (log) => `${subject(log)}${sentence(log)}`,
+  })
+  return {
+    write(line) {
+      const text: unknown = pretty(line)
+      if (typeof text === 'string') destination.write(text)
+    },
+  }
+}
+
+/** `Database.db.example.com shop/orders: ` */
+function subject({ controller, namespace, name }: Record<string, unknown>): string {
+  const key = typeof name !== 'string' ? undefined : typeof namespace === 'string' ? `${namespace}/${name}` : name
+  const parts = [controller, key].filter((part) => typeof part === 'string')
+  return parts.length === 0 ? '' : `${parts.join(' ')}: `
+}
+
+/** The message, then the error and its causes, then the stacks where they are logged. */
+function sentence(log: Record<string, unknown>): string {
+  const message = typeof log['msg'] === 'string' ? [log['msg']] : []
+  const stacks: string[] = []
+  for (let error = (log['err'] ?? log['error']) as ErrorFields | undefined; error !== undefined; error = error.cause) {
+    // Of `log.error(error)` pino makes the error's text the message as well.
+    if (typeof error.message === 'string' && !message.includes(error.message)) message.push(error.message)
+    if (error.stack !== undefined) stacks.push(error.stack)
+  }
+  return [message.join(': '), ...stacks].join('\n')
+}
