@@ -58,3 +58,8 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
+
+/** RFC 3339 with exactly six fractional digits, as `metav1.MicroTime`: an API server refuses any other number of them. */
+export function microTimestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`
+}
