@@ -25,8 +25,8 @@ export interface Context<O = KubeObject> {
   readonly attempt: number
 
   /**
-   * The status as it should be: a draft that begins as what is there. Assign to it; `undefined` removes a field. It is written once, after the run,
-   * also where that failed, and only if something changed. Conditions are set through `conditions`.
+   * The status as it should be: a draft that begins as what is there. Assign to it; `undefined` removes a field. It is written
+   * once, after the run, also where that failed, and only if something changed. Conditions are set through `conditions`.
    */
   readonly status: StatusDraft<O>
 
@@ -34,8 +34,8 @@ export interface Context<O = KubeObject> {
   readonly conditions: Conditions
 
   /**
-   * Reads one object: from the cache where the kind is declared (`@onReconcile`, `@owns`, `@watches`) and its selection covers the object, live
-   * otherwise. A name alone means the namespace of the run's object. The result is yours to change.
+   * Reads one object: from the cache where the kind is declared (`@onReconcile`, `@owns`, `@watches`) and its selection covers
+   * the object, live otherwise. A name alone means the namespace of the run's object. The result is yours to change.
    * @returns `undefined` where it is not there
    * @throws StatusError where a live read is refused
    */
@@ -47,7 +47,7 @@ export interface Context<O = KubeObject> {
    */
   list<C>(kind: KindRef<C>, options?: ReadOptions): Promise<C[]>
 
-  /** The child of an owned kind by its name; without one, the only child of that kind (the one named after the owner where there are several). */
+  /** The child of an owned kind by its name; without one, the only child of that kind, or the one named after the owner. */
   child<C>(kind: KindRef<C>, name?: string): C | undefined
 
   /** All objects of an owned kind whose controller is the run's object, by name. */
@@ -60,15 +60,15 @@ export interface Context<O = KubeObject> {
    */
   apply<C>(kind: KindRef<C>, desired: Desired<C>): Promise<C>
 
-  /** Deletes an object. One that is already gone is no error. Handing over the object itself (not only its name) never hits another of the same name. */
+  /** Deletes an object; one that is gone is no error. The object itself, instead of its name, never hits another of that name. */
   delete(kind: KindRef, target: ObjectRef | KubeObject): Promise<void>
 
   /** A Kubernetes Event on the run's object. Never waits and never fails; repeated ones are counted instead of sent. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): void
 
   /**
-   * A text that is the same for every run over this very object (its uid), step and parts, and differs for any other: for services that
-   * take an idempotency key.
+   * A text that is the same for every run over this very object (its uid), step and parts, and differs for any other: for
+   * services that take an idempotency key.
    */
   idempotencyKey(step: string, ...parts: string[]): string
 
@@ -78,21 +78,21 @@ export interface Context<O = KubeObject> {
    * Flow: the intent is recorded on the object, then `run` starts the job, then its result is recorded. While the job goes on the
    * answer is `{done: false}`: return its `requeue`, and `lookup` is asked after `poll`.
    *
-   * Guarantees: `run` is called only where no earlier call may have had its effect, or where `lookup` said that the service does not know the
-   * key. A result that is recorded is returned without asking again.
+   * Guarantees: `run` is called only where no earlier call may have had its effect, or where `lookup` said that the service does
+   * not know the key. A result that is recorded is returned without asking again.
    *
    * Assumptions: the service keeps the key, or can be searched by it.
    *
-   * Caveats: between a lost response and the next `lookup` the service must already know the key; a service that shows a new job only later
-   * needs to refuse the second one by the same key.
+   * Caveats: between a lost response and the next `lookup` the service must already know the key; a service that shows a new job
+   * only later needs to refuse the second one by the same key.
    *
    * Errors: what `lookup` and `run` throw fails the run and is tried again with back-off; `{failed}` throws a `TerminalError`.
    */
   external<T>(step: string, job: ExternalJob<T>): Promise<External<T>>
 
   /**
-   * Tries `f` again within this run, with growing pauses, until it succeeds, the retries are used up or the signal aborts. For short hiccups;
-   * longer waits belong to `requeueAfter`.
+   * Tries `f` again within this run, with growing pauses, until it succeeds, the retries are used up or the signal aborts. For
+   * short hiccups; longer waits belong to `requeueAfter`.
    * @throws what the last try threw, or the signal's reason
    */
   retry<T>(f: (attempt: number) => Promise<T> | T, options?: RetryOptions): Promise<T>
@@ -105,7 +105,7 @@ export interface Conditions {
   get(type: string): Condition | undefined
 
   /**
-   * Sets a condition of your own. `lastTransitionTime` moves only when the status flips; `observedGeneration` is the generation of this run.
+   * Sets a condition of your own. `lastTransitionTime` moves only when the status flips; `observedGeneration` is this run's.
    * @throws TypeError for `Ready`, `Reconciling` and `Stalled`, which are the engine's, and for what `metav1.Condition` refuses
    */
   set(condition: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message?: string }): void

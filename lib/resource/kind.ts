@@ -70,8 +70,10 @@ export interface KindRef<O = KubeObject> {
   readonly scope?: 'Namespaced' | 'Cluster'
   /** What the engine may write to the status. Absent: nothing. */
   readonly status?: StatusSupport
-  /** The definition to install, where the kind was made with `resource()`. */
+  /** The definition, where the kind was made with `resource()` or `resourceFrom()`. */
   readonly crd?: CustomResourceDefinition
+  /** True: the definition belongs to somebody else, tsop does not install it. */
+  readonly foreign?: boolean
   /** Carries the type only; never set. */
   readonly _object?: O
 }
@@ -103,14 +105,24 @@ export interface CustomResourceVersion {
 /** The object type of a kind: `type Database = Resource<typeof Database>`. */
 export type Resource<K> = K extends KindRef<infer O> ? O : never
 
-/** What the wire carries for a model type of `@kubernetes/client-node`, which says `Date` where JSON has strings. */
-export type Raw<T> = T extends Date
-  ? string
-  : T extends (infer U)[]
-    ? Raw<U>[]
-    : T extends object
-      ? { [K in keyof T]: Raw<T[K]> }
-      : T
+/**
+ * What the wire carries for a model type of `@kubernetes/client-node`, which says `Date` where JSON has strings, `any` where it
+ * knows nothing, and `_from` where the field is called `from`.
+ */
+export type Raw<T> = unknown extends T
+  ? unknown
+  : T extends Date
+    ? string
+    : T extends (infer U)[]
+      ? Raw<U>[]
+      : T extends object
+        ? { [K in keyof T as WireName<K>]: Raw<T[K]> }
+        : T
+
+type WireName<K> = K extends `_${infer Name}` ? Name : K
+
+/** A built-in kind: the wire's form of a model, with the metadata that every object of the API has. */
+export type BuiltIn<T> = Omit<Raw<T>, 'metadata'> & { metadata: ObjectMeta }
 
 /** The desired state of an object: all fields optional, of `metadata` only what a user may set. */
 export type Desired<O> = { [K in keyof O]?: K extends 'metadata' ? DesiredMeta | undefined : O[K] | undefined }

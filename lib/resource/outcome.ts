@@ -11,6 +11,8 @@ export interface RequeueAfter {
   readonly reason: string
   /** A sentence for people; `''` where there is nothing to add. */
   readonly message: string
+  /** True: the object is as desired, `Ready` stays `True`. */
+  readonly ready: boolean
 }
 
 /** What a handler method returns: nothing where the object is as it should be, or when to look again. */
