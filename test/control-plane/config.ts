@@ -34,16 +34,22 @@ export function writeFiles(dir: string, ports: Ports): void {
 }
 
 function kubeconfig(dir: string, ports: Ports, user: User): string {
-  const cluster = { server: `https://127.0.0.1:${ports.apiServer}`, 'certificate-authority': join(dir, 'certs', 'apiserver.crt') }
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'local', cluster }],
-    users: [{ name: user, user: { token: tokenOf(user) } }],
-    contexts: [{ name: 'local', context: { cluster: 'local', user } }],
-    'current-context': 'local',
-  }
-  return `${JSON.stringify(config, null, 2)}\n`
+  return `apiVersion: v1
+kind: Config
+clusters:
+  - name: local
+    cluster:
+      server: "https://127.0.0.1:${ports.apiServer}"
+      certificate-authority: ${JSON.stringify(join(dir, 'certs', 'apiserver.crt'))}
+users:
+  - name: ${user}
+    user:
+      token: "${tokenOf(user)}"
+contexts:
+  - name: local
+    context: { cluster: local, user: ${user} }
+current-context: local
+`
 }
 
 /** The arguments of each program, in the order they start. `apiServerFlags` go behind those of the API server. */
