@@ -12,6 +12,12 @@ export interface TransportRequest {
   /** Milliseconds until the request is given up with a `TimeoutError`. For a stream: until its headers are there. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called synchronously right before the request is handed to a connection, each time it is: a request may wait for a
+   * connection, or be repeated after a 401 or a refusal, and what was allowed when it was made may be forbidden by then.
+   * What it throws, the request rejects with, and nothing is sent. For the write gate.
+   */
+  readonly beforeSend?: (() => void) | undefined
 }
 
 export interface TransportResponse {
