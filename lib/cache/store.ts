@@ -1,4 +1,4 @@
-import { matchesLabels } from '../api/selectors.ts'
+import { labelMatcher } from '../api/selectors.ts'
 import { type KubeObject, keyOf } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { Selector } from '../resource/selector.ts'
@@ -72,11 +72,12 @@ export class Store {
 
   /** Parses all it returns; in no order. */
   list(options: { namespace?: string; labels?: Selector } = {}): KubeObject[] {
+    const matches = options.labels === undefined ? undefined : labelMatcher(options.labels)
     const objects: KubeObject[] = []
     for (const entry of this.#entries.values()) {
       if (!isIn(entry.key, options.namespace)) continue
       const object = objectOf(entry)
-      if (options.labels === undefined || matchesLabels(options.labels, object.metadata.labels ?? {})) objects.push(object)
+      if (matches === undefined || matches(object.metadata.labels)) objects.push(object)
     }
     return objects
   }
@@ -149,7 +150,10 @@ export class Store {
     const entries = new Map<string, Entry>()
     return {
       add: (object) => {
-        const entry = entryOf(object)
+        const { uid, resourceVersion } = object.metadata
+        const there = this.#entries.get(keyOf(object.metadata))
+        const same = there !== undefined && there.uid === uid && there.resourceVersion === resourceVersion
+        const entry = same ? there : entryOf(object)
         entries.set(entry.key, entry)
       },
       delete: (object) => void entries.delete(keyOf(object.metadata)),
@@ -184,7 +188,7 @@ export class Store {
       uids.add(entry.uid)
       if (this.#tombstones.has(entry.uid)) continue
       const old = this.#entries.get(entry.key)
-      if (old === undefined || isNewer(entry.resourceVersion, old.resourceVersion) || (rolledBack && entry.text !== old.text)) {
+      if (old === undefined || isNewer(entry.resourceVersion, old.resourceVersion) || (rolledBack && entry !== old)) {
         this.#set(entry, old, true)
       }
     }

@@ -1,0 +1,239 @@
+import type { Client } from '../api/client.ts'
+import { type Clock, delay, type Random } from '../api/clock.ts'
+import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
+import { type KindRef, kindName } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import type { FieldSelector, Selector } from '../resource/selector.ts'
+import type { Store } from './store.ts'
+import { watchOnce } from './watch-connection.ts'
+import { endsInitialEvents, type ObjectEvent, WatchProtocolError } from './watch-event.ts'
+import type { WatchState } from './watch-state.ts'
+import { type Attempt, LIVED_MS, NO_HISTORY, pauseMs, type Verdict, verdictOf } from './watch-verdict.ts'
+
+export type { WatchState }
+
+/** Bookmarks come about every 60 s; a connection that carries nothing for longer is dead, whatever TCP says. */
+const SILENCE_MS = 66_000
+/** The server ends a watch after 5 to 10 minutes, so that connections spread over its replicas again. */
+const WATCH_SECONDS = 300
+
+export interface ReflectorOptions {
+  readonly client: Client
+  readonly kind: KindRef<unknown>
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined
+  readonly labels?: Selector | undefined
+  readonly fields?: FieldSelector | undefined
+  readonly store: Store
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly onState?: (state: WatchState) => void
+}
+
+/**
+ * Keeps a store equal to what the API server has of one kind: lists it, then watches it, for ever.
+ *
+ * Guarantees: it never gives up and never spins. A lost, silent or expired watch is replaced (`verdictOf` says how each end is
+ * answered); meanwhile the store keeps its content, and a new list corrects it in one go.
+ */
+export class Reflector {
+  readonly #options: ReflectorOptions
+  readonly #log: Log
+  readonly #stop = new AbortController()
+  #started = false
+  #state: WatchState = { phase: 'starting' }
+  #synced = false
+  #lastEventAt: number | undefined
+  /** Up to here the store knows everything; undefined: it has to be listed. */
+  #version: string | undefined
+  /** The server does not stream lists. */
+  #pages = false
+  #history = NO_HISTORY
+
+  constructor(options: ReflectorOptions) {
+    const { kind, namespace, log } = options
+    this.#options = options
+    this.#log = log.child({ kind: kindName(kind), ...(namespace === undefined ? {} : { namespace }) })
+  }
+
+  get state(): WatchState {
+    return this.#state
+  }
+
+  /** Whether the store was complete once. It stays true while a watch fails: the content may be old then. */
+  get synced(): boolean {
+    return this.#synced
+  }
+
+  /** When the last event or bookmark came, in milliseconds since 1970. */
+  get lastEventAt(): number | undefined {
+    return this.#lastEventAt
+  }
+
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    void this.#run(this.#stop.signal)
+  }
+
+  /** Ends the watch at once and for good; nothing is put into the store any more. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const attempt = await this.#attempt(signal)
+      if (signal.aborted) return
+      const verdict = verdictOf(attempt, this.#history)
+      this.#history = verdict.history
+      if (verdict.next !== 'resume') this.#version = undefined
+      if (verdict.next === 'pages') this.#pages = true
+      const pause = verdict.wait === undefined ? 0 : pauseMs(this.#history.failures, verdict.wait, this.#options.random)
+      this.#report(attempt, verdict, pause)
+      if (pause > 0) await delay(this.#options.clock, pause, signal).catch(() => {})
+    }
+  }
+
+  async #attempt(signal: AbortSignal): Promise<Attempt> {
+    let verb: Attempt['verb'] = 'watch'
+    try {
+      if (this.#version === undefined && this.#pages) {
+        verb = 'list'
+        await this.#list(signal)
+        verb = 'watch'
+      }
+      return await this.#watch(signal)
+    } catch (error) {
+      return { error: error as Error, livedMs: 0, verb, complete: this.#version !== undefined, events: 0 }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { client, kind, namespace, labels, fields, store } = this.#options
+    const { items, resourceVersion } = await client.list(kind as KindRef, { namespace, labels, fields, signal, retries: 0 })
+    if (signal.aborted) return
+    store.replace(items.map(this.#complement), resourceVersion, { namespace })
+    this.#complete(resourceVersion)
+  }
+
+  async #watch(signal: AbortSignal): Promise<Attempt> {
+    const { client, clock } = this.#options
+    const path = `${await client.pathOf(this.#options.kind, { namespace: this.#options.namespace })}?${this.#query()}`
+    const gather = this.#version === undefined ? this.#gatherer() : undefined
+    let events = 0
+    let lived = clock.after(0, () => {})
+
+    const end = await watchOnce({
+      transport: client.transport,
+      path,
+      clock,
+      signal,
+      silenceMs: SILENCE_MS,
+      onOpen: () => {
+        lived = clock.after(LIVED_MS, () => this.#version !== undefined && this.#wellAgain())
+      },
+      onEvent: (event) => {
+        this.#lastEventAt = clock.now()
+        if (this.#version === undefined) return gather?.(event)
+        events++
+        this.#take(event)
+        this.#wellAgain()
+      },
+    })
+    lived.cancel()
+    return { ...end, verb: 'watch', complete: this.#version !== undefined, events }
+  }
+
+  #query(): string {
+    const { labels, fields, random } = this.#options
+    const seconds = WATCH_SECONDS + Math.floor(WATCH_SECONDS * random())
+    const query = new URLSearchParams({ watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: `${seconds}` })
+    if (this.#version !== undefined) query.set('resourceVersion', this.#version)
+    else {
+      // Without a resourceVersion: at least as new as the moment of asking.
+      query.set('sendInitialEvents', 'true')
+      query.set('resourceVersionMatch', 'NotOlderThan')
+    }
+    const labelSelector = labels === undefined ? '' : toLabelSelector(labels)
+    const fieldSelector = fields === undefined ? '' : toFieldSelector(fields)
+    if (labelSelector !== '') query.set('labelSelector', labelSelector)
+    if (fieldSelector !== '') query.set('fieldSelector', fieldSelector)
+    return query.toString()
+  }
+
+  /** Takes the events of a streamed list; the store sees them when all are there. */
+  #gatherer(): (event: ObjectEvent) => void {
+    const { store, namespace } = this.#options
+    const draft = store.draft()
+    let bookmarks = 0
+    return (event) => {
+      if (event.type === 'DELETED') draft.delete(event.object)
+      else if (event.type !== 'BOOKMARK') draft.add(this.#complement(event.object))
+      else if (endsInitialEvents(event.object.metadata)) {
+        draft.commit(event.object.metadata.resourceVersion, { namespace })
+        this.#complete(event.object.metadata.resourceVersion)
+      } else if (++bookmarks > 1) {
+        // A server that does not know the parameters sends what it has, and then just a bookmark a minute.
+        throw new WatchProtocolError('a streamed list did not end')
+      }
+    }
+  }
+
+  #take(event: ObjectEvent): void {
+    const { store, namespace } = this.#options
+    const { resourceVersion } = event.object.metadata
+    if (event.type === 'DELETED') store.removed(this.#complement(event.object))
+    else if (event.type !== 'BOOKMARK') store.put(this.#complement(event.object))
+    this.#version = resourceVersion
+    store.reached(resourceVersion, { namespace, bookmark: event.type === 'BOOKMARK' })
+  }
+
+  /** Lists leave out apiVersion and kind of their items; some servers do in events. */
+  readonly #complement = <O extends { apiVersion?: string; kind?: string }>(object: O): O => {
+    object.apiVersion ??= this.#options.kind.apiVersion
+    object.kind ??= this.#options.kind.kind
+    return object
+  }
+
+  #complete(resourceVersion: string): void {
+    this.#version = resourceVersion
+    this.#synced = true
+    this.#wellAgain()
+  }
+
+  #wellAgain(): void {
+    if (this.#state.phase === 'synced') return
+    if (this.#state.phase === 'failing') this.#log.info({ afterMs: this.#options.clock.now() - this.#state.since }, 'The watch works again')
+    this.#setState({ phase: 'synced' })
+  }
+
+  #report({ error, livedMs }: Attempt, verdict: Verdict, pause: number): void {
+    if (verdict.failing === undefined) {
+      this.#log.debug({ err: error, livedMs, next: verdict.next, pauseMs: Math.round(pause) }, 'The watch ended')
+      return
+    }
+    const { missing } = verdict.failing
+    const cause = error ?? new Error(`the watch ended after ${Math.round(livedMs)} ms without an event`)
+    const before = this.#state.phase === 'failing' ? this.#state : undefined
+    const since = before?.since ?? this.#options.clock.now()
+    const known = before?.missing === missing && before?.error.message === cause.message
+    this.#log[known ? 'debug' : 'warn']({ err: cause, missing, pauseMs: Math.round(pause) }, text(missing))
+    this.#setState({ phase: 'failing', error: cause, since, ...(missing === undefined ? {} : { missing }) })
+  }
+
+  #setState(state: WatchState): void {
+    this.#state = state
+    try {
+      this.#options.onState?.(state)
+    } catch (error) {
+      this.#log.error({ err: error }, 'A listener of the watch’s state threw')
+    }
+  }
+}
+
+function text(missing: 'kind' | 'list' | 'watch' | undefined): string {
+  if (missing === undefined) return 'The watch failed; trying again'
+  return missing === 'kind' ? 'The API server does not serve this kind; looking again' : `The verb ${missing} is not allowed; trying again`
+}
