@@ -50,9 +50,11 @@ export class Cache {
     for (const source of this.#of(kind)) source.store.wrote(object)
   }
 
-  /** An own delete that was answered as done, for every store of the kind. */
-  deletedByUs(kind: KindRef<unknown>, ref: ObjectRef, uid: string): void {
-    for (const source of this.#of(kind)) source.store.deletedByUs(keyOf(ref), uid)
+  /** An own delete that was answered as done, for every store of the kind. Returns the uid of what went from them. */
+  deletedByUs(kind: KindRef<unknown>, ref: ObjectRef, uid?: string | undefined): string | undefined {
+    let gone: string | undefined
+    for (const source of this.#of(kind)) gone = source.store.deletedByUs(keyOf(ref), uid) ?? gone
+    return gone
   }
 
   start(): void {

@@ -119,14 +119,21 @@ export class Store {
     else this.removed(object)
   }
 
-  /** An own delete was answered as done: the object is gone, not just terminating. */
-  deletedByUs(key: string, uid: string): void {
+  /**
+   * An own delete was answered as done: the object is gone, not just terminating. Without a uid (a delete without that
+   * precondition) it is whatever the store has under the key.
+   *
+   * @returns the uid of the object that went from the store, if there was one
+   */
+  deletedByUs(key: string, uid?: string | undefined): string | undefined {
     const entry = this.#entries.get(key)
-    const known = entry?.uid === uid ? entry : undefined
-    this.#tombstones.add(uid, known?.resourceVersion)
-    if (known === undefined) return
+    const known = uid === undefined || entry?.uid === uid ? entry : undefined
+    const gone = uid ?? entry?.uid
+    if (gone !== undefined) this.#tombstones.add(gone, known?.resourceVersion)
+    if (known === undefined) return undefined
     this.#drop(known, false)
     this.#tell()
+    return known.uid
   }
 
   /**
