@@ -1,0 +1,264 @@
+/**
+ * The objects that a run makes for its primary: named, owned, applied only where something differs, and pruned when they are no
+ * longer wanted. All by server-side apply under the operator's field manager.
+ */
+import { createHash } from 'node:crypto'
+import { isConflict, isInvalid, StatusError } from '../api/status-error.ts'
+import type { Store } from '../cache/store.ts'
+import type { Applied, ContextClient } from '../resource/context-client.ts'
+import { type Desired, type KindRef, type KubeObject, keyOf, kindName, type ObjectRef, type OwnerReference } from '../resource/kind.ts'
+import { canonicalJson, difference } from './diff.ts'
+import { StaleError, TsopError } from './errors.ts'
+import type { Primary } from './primary.ts'
+
+/** Which builder of the class made a child: the method's name. */
+export const BUILDER_LABEL = 'tsop.dev/builder'
+/** A hash of what was applied, so that a field which is no longer desired is noticed. */
+export const APPLIED_ANNOTATION = 'tsop.dev/applied'
+/** The builder label of children that the handler applies by itself. They are never pruned. */
+export const HANDLER = 'handler'
+
+const TRIES = 3
+const LONGEST_NAME = 253
+/** Names that become a label value, a DNS label or a part of pod names. */
+const SHORT_NAMES: Readonly<Record<string, number>> = {
+  Service: 63,
+  Namespace: 63,
+  Job: 63,
+  CronJob: 52,
+  // The name of a pod's controller revision hash label must fit too.
+  StatefulSet: 52,
+}
+
+/**
+ * Differences that applying did not remove (the server writes a quantity or a list in another way), by the child's uid: known ones are
+ * not applied again.
+ */
+export type KnownDifferences = Map<string, { hash: string; difference: string }>
+
+export interface ChildrenOptions {
+  readonly primary: Primary
+  readonly client: ContextClient
+  readonly store: (kind: KindRef) => Store | undefined
+  readonly clusterScoped: (kind: KindRef) => Promise<boolean>
+  readonly known: KnownDifferences
+  readonly fieldManager: string
+  /** Takes what a live read has shown into the cache. */
+  readonly saw: (kind: KindRef, ref: ObjectRef, object: KubeObject | undefined) => void
+  /** The child's name is taken by somebody else; a run is wanted once it is free. */
+  readonly blocked: (kind: KindRef, key: string) => void
+}
+
+export class Children {
+  readonly #o: ChildrenOptions
+  #ownerChecked = false
+
+  constructor(options: ChildrenOptions) {
+    this.#o = options
+  }
+
+  /** What a builder returned, as a list of named objects. */
+  named(kind: KindRef, built: unknown, where: { method: string; suffix: string | undefined }): Desired<KubeObject>[] {
+    if (built === undefined || built === null) return []
+    const list = Array.isArray(built) ? built.filter((child) => child !== undefined && child !== null) : [built]
+    const names = new Set<string>()
+    return list.map((child: unknown, i) => {
+      if (typeof child !== 'object' || child === null || Array.isArray(child)) {
+        throw new TsopError(
+          'TSOP_CHILD_INVALID',
+          'InvalidChild',
+          `${where.method}() returned ${describe(child)} for a ${kind.kind}; return an object, an array of them, or nothing`,
+        )
+      }
+      const desired = child as Desired<KubeObject>
+      const name = desired.metadata?.name ?? this.#name(kind, [where.suffix, Array.isArray(built) ? String(i) : undefined])
+      if (names.has(name))
+        throw new TsopError(
+          'TSOP_CHILD_INVALID',
+          'InvalidChild',
+          `${where.method}() returned two ${kind.kind} objects named ${name}; give each a metadata.name of its own`,
+        )
+      names.add(name)
+      return { ...desired, metadata: { ...desired.metadata, name } }
+    })
+  }
+
+  /** `<owner>` with the given parts behind it, cut with a hash where the kind's names must be shorter. */
+  #name(kind: KindRef, parts: (string | undefined)[]): string {
+    const name = [this.#o.primary.ref.name, ...parts.filter((part) => part !== undefined)].join('-')
+    const longest = SHORT_NAMES[kind.kind] ?? LONGEST_NAME
+    if (name.length <= longest) return name
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
+    return `${name.slice(0, longest - 9).replace(/[-.]+$/, '')}-${hash}`
+  }
+
+  /** Makes the child be as desired, and returns it as it is then. */
+  async apply(kind: KindRef, desired: Desired<KubeObject>, builder: string): Promise<KubeObject> {
+    const wanted = await this.#complete(kind, desired, builder)
+    const ref = { name: wanted.metadata.name, namespace: wanted.metadata.namespace }
+    const store = this.#o.store(kind)
+    let live = store ? store.get(keyOf(ref)) : await this.#o.client.find(kind, ref)
+    for (let attempt = 1; ; attempt++) {
+      if (live) await this.#mayTake(kind, ref, live)
+      if (live && this.#isAsDesired(wanted, live)) return live
+      try {
+        const { uid, resourceVersion } = live?.metadata ?? {}
+        const metadata = { ...wanted.metadata, uid, resourceVersion }
+        const object = await this.#o.client.apply(kind, { ...wanted, metadata }, { fieldManager: this.#o.fieldManager, force: true })
+        this.#remember(wanted, live, object)
+        return object
+      } catch (error) {
+        // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.
+        if (attempt >= TRIES || !(isConflict(error) || (isInvalid(error) && live === undefined))) throw error
+        const seen = await this.#o.client.find(kind, ref)
+        this.#o.saw(kind, ref, seen)
+        if (isInvalid(error) && seen === undefined) throw error
+        if (isInvalid(error) && seen?.metadata.ownerReferences?.every((owner) => owner.controller !== true)) throw error
+        live = seen
+      }
+    }
+  }
+
+  /** Deletes the children of this kind that the builders no longer return. `wanted`: builder → names. */
+  async prune(kind: KindRef, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
+    const { store, primary, client } = this.#o
+    for (const child of store(kind)?.ownedBy(primary.uid) ?? []) {
+      const builder = child.metadata.labels?.[BUILDER_LABEL]
+      if (builder === undefined || builder === HANDLER || child.metadata.deletionTimestamp !== undefined) continue
+      if (wanted.get(builder)?.has(child.metadata.name)) continue
+      // A name that another builder has taken over: its label is about to change or has changed.
+      if ([...wanted.values()].some((names) => names.has(child.metadata.name))) continue
+      await this.checkOwner()
+      await deleteChild(client, kind, child)
+    }
+  }
+
+  /**
+   * Reads the owner live, once a run, before something is destroyed or taken over: a list after a restart may be old.
+   * @throws StaleError where the run has seen an older state of it
+   */
+  async checkOwner(): Promise<void> {
+    const { primary, client, saw } = this.#o
+    if (this.#ownerChecked || primary.deleting) return
+    const live = await client.find(primary.kind, primary.ref)
+    saw(primary.kind, primary.ref, live)
+    const same =
+      live?.metadata.uid === primary.uid && live.metadata.generation === primary.generation && live.metadata.deletionTimestamp === undefined
+    // Kinds without a generation: only the very version that was seen will do.
+    if (!same || (primary.generation === undefined && live.metadata.resourceVersion !== primary.resourceVersion)) {
+      throw new StaleError(`${primary.kind.kind} ${primary.key} has changed since this run saw it`)
+    }
+    this.#ownerChecked = true
+  }
+
+  async #complete(kind: KindRef, desired: Desired<KubeObject>, builder: string): Promise<Applied<KubeObject>> {
+    const { primary } = this.#o
+    const name = desired.metadata?.name ?? this.#name(kind, [])
+    const namespace = await this.#namespace(kind, name, desired.metadata?.namespace)
+    const owner: OwnerReference = {
+      apiVersion: primary.kind.apiVersion,
+      kind: primary.kind.kind,
+      name: primary.ref.name,
+      uid: primary.uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    }
+    // What a builder copied from a live object and may not be applied.
+    const { status: _s, ...rest } = desired as Desired<KubeObject> & { status?: unknown }
+    const { labels, annotations } = desired.metadata ?? {}
+    const metadata = {
+      name,
+      namespace,
+      labels: { ...labels, [BUILDER_LABEL]: builder },
+      annotations: { ...annotations },
+      ownerReferences: [owner],
+    }
+    const complete = { ...rest, apiVersion: kind.apiVersion, kind: kind.kind, metadata }
+    metadata.annotations[APPLIED_ANNOTATION] = createHash('sha256').update(canonicalJson(complete)).digest('base64url').slice(0, 22)
+    return complete
+  }
+
+  async #namespace(kind: KindRef, name: string, asked: string | undefined): Promise<string | undefined> {
+    const { primary } = this.#o
+    const wayOut = 'owner references cannot express that; make it with ctx.client, mark it with labels, and remove it in @onDelete'
+    if (await this.#o.clusterScoped(kind)) {
+      if (primary.ref.namespace === undefined) return undefined
+      throw new TsopError(
+        'TSOP_CHILD_SCOPE',
+        'InvalidChild',
+        `${primary.kind.kind} is namespaced and cannot own the cluster-scoped ${kind.kind} ${name}: ${wayOut}`,
+      )
+    }
+    if (primary.ref.namespace === undefined) {
+      if (asked !== undefined) return asked
+      throw new TsopError(
+        'TSOP_CHILD_SCOPE',
+        'InvalidChild',
+        `${kind.kind} ${name}: ${primary.kind.kind} is cluster-scoped, so its child needs a metadata.namespace`,
+      )
+    }
+    if (asked !== undefined && asked !== primary.ref.namespace) {
+      throw new TsopError(
+        'TSOP_CHILD_SCOPE',
+        'InvalidChild',
+        `${kind.kind} ${asked}/${name} is in another namespace than its owner ${primary.key}: ${wayOut}`,
+      )
+    }
+    return primary.ref.namespace
+  }
+
+  /** Throws where the live object is not ours to change. */
+  async #mayTake(kind: KindRef, ref: ObjectRef, live: KubeObject): Promise<void> {
+    const { primary } = this.#o
+    const controller = live.metadata.ownerReferences?.find((owner) => owner.controller === true)
+    const what = `${kindName(kind)} ${keyOf(ref)}`
+    const formerOwner = controller?.kind === primary.kind.kind && controller.name === primary.ref.name && controller.uid !== primary.uid
+    if (live.metadata.deletionTimestamp !== undefined || formerOwner) {
+      this.#o.blocked(kind, keyOf(ref))
+      throw new TsopError(
+        'TSOP_CHILD_TERMINATING',
+        'WaitingForChild',
+        `${what} of ${formerOwner ? 'a former owner of this name' : 'this name'} is still being deleted`,
+      )
+    }
+    if (controller === undefined) return this.checkOwner() // nobody's: adopted
+    if (controller.uid === primary.uid) return
+    this.#o.blocked(kind, keyOf(ref))
+    throw new TsopError(
+      'TSOP_CHILD_CONTROLLED',
+      'ChildNotOwned',
+      `${what} belongs to ${controller.kind} ${controller.name}; it is left alone`,
+    )
+  }
+
+  #isAsDesired(wanted: Applied<KubeObject>, live: KubeObject): boolean {
+    const hash = wanted.metadata.annotations?.[APPLIED_ANNOTATION]
+    if (live.metadata.annotations?.[APPLIED_ANNOTATION] !== hash) return false
+    const found = difference(wanted, live)
+    if (found === '') return true
+    const known = this.#o.known.get(live.metadata.uid)
+    return known !== undefined && known.hash === hash && known.difference === found
+  }
+
+  #remember(wanted: Applied<KubeObject>, before: KubeObject | undefined, after: KubeObject): void {
+    const { known } = this.#o
+    const left = difference(wanted, after)
+    const hash = wanted.metadata.annotations?.[APPLIED_ANNOTATION]
+    if (left === '' || hash === undefined) known.delete(before?.metadata.uid ?? after.metadata.uid)
+    else known.set(after.metadata.uid, { hash, difference: left })
+  }
+}
+
+/** Deletes this very child. One that is gone already is no error. */
+export async function deleteChild(client: ContextClient, kind: KindRef, child: KubeObject): Promise<void> {
+  const { name, namespace, uid } = child.metadata
+  try {
+    await client.delete(kind, { name, namespace }, { uid, propagationPolicy: 'Background' })
+  } catch (error) {
+    if (!(error instanceof StatusError && error.status === 404)) throw error
+  }
+}
+
+function describe(value: unknown): string {
+  return Array.isArray(value) ? 'an array within an array' : `a ${typeof value}`
+}

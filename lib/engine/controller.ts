@@ -1,0 +1,504 @@
+/**
+ * One controller a kind: from what happens in the cache to keys in the queue, from keys to runs, and from a run's outcome to what comes next.
+ */
+
+import type { Client } from '../api/client.ts'
+import { type Clock, delay, type Random } from '../api/clock.ts'
+import { matchesFields, matchesLabels } from '../api/selectors.ts'
+import type { Cache, Source } from '../cache/cache.ts'
+import type { Change } from '../cache/store.ts'
+import type { HandlerSpec } from '../resource/handler-spec.ts'
+import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import { backoff, conflictDelay } from './backoff.ts'
+import type { KnownDifferences } from './children.ts'
+import type { Facts } from './decide.ts'
+import { formatDuration, parseDuration } from './duration.ts'
+import { messageOf } from './errors.ts'
+import { defaultFinalizer } from './finalizer.ts'
+import { KeyStates } from './key-state.ts'
+import type { Outcome } from './outcome.ts'
+import { Run } from './run.ts'
+import { StatusEchoes } from './status-echoes.ts'
+import { primaryReason, type Reason, sameContent } from './wake.ts'
+import { WatchMapper } from './watch-mapper.ts'
+import { type Priority, WorkQueue } from './work-queue.ts'
+
+const DEFAULT_CONCURRENCY = 1
+const DEFAULT_TIMEOUT_MS = 5 * 60_000
+/** Every object is looked at again, changed or not, so that whatever slipped through is mended. */
+const RESYNC_MS = 10 * 3_600_000
+const RESYNC_JITTER = 0.1
+
+export type RecordEvent = (regarding: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string) => void
+
+export interface ControllerOptions {
+  readonly spec: HandlerSpec
+  readonly instance: object
+  readonly client: Client
+  readonly cache: Cache
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  /** The operator's name; field manager of children. */
+  readonly name: string
+  /** Aborted when the process must not wait any longer. */
+  readonly signal: AbortSignal
+  readonly namespaces: readonly string[] | undefined
+  readonly concurrency: number | undefined
+  readonly event: RecordEvent
+  /** Called whenever `state`, `problem` or what is going on may have changed. */
+  readonly changed: () => void
+}
+
+/** What a run needs of its controller. */
+export interface ControllerScope {
+  readonly kind: KindRef
+  readonly spec: HandlerSpec
+  readonly instance: object
+  readonly facts: Facts
+  readonly client: Client
+  readonly cache: Cache
+  readonly clock: Clock
+  readonly log: Log
+  readonly fieldManager: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly knownDifferences: KnownDifferences
+  readonly statusEchoes: StatusEchoes
+  readonly event: RecordEvent
+  source(kind: KindRef): Source | undefined
+  clusterScoped(kind: KindRef): Promise<boolean>
+  /** Takes what a live read has shown into the cache; `uid` is that of the object that was expected there. */
+  saw(kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined): void
+  /** A child's name is taken; the owner wants a run when it is free. */
+  blocked(kind: KindRef, childKey: string, ownerKey: string): void
+}
+
+export class Controller implements ControllerScope {
+  readonly spec: HandlerSpec
+  readonly instance: object
+  readonly client: Client
+  readonly cache: Cache
+  readonly clock: Clock
+  readonly log: Log
+  readonly fieldManager: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  readonly event: RecordEvent
+  readonly concurrency: number
+  readonly knownDifferences: KnownDifferences = new Map()
+  readonly statusEchoes = new StatusEchoes()
+  readonly #o: ControllerOptions
+  readonly #queue: WorkQueue
+  readonly #states = new KeyStates()
+  readonly #runs = new Map<string, Run>()
+  readonly #sources = new Map<string, Source>()
+  readonly #blocked = new Map<string, string>()
+  readonly #unsubscribe: (() => void)[] = []
+  #kind: KindRef
+  #facts: Facts
+  #primaries: Source | undefined
+  #phase: 'waiting' | 'running' | 'stopped' = 'waiting'
+  #problem: string | undefined
+
+  constructor(options: ControllerOptions) {
+    this.#o = options
+    this.spec = options.spec
+    this.instance = options.instance
+    this.client = options.client
+    this.cache = options.cache
+    this.clock = options.clock
+    this.fieldManager = options.name
+    this.signal = options.signal
+    this.event = options.event
+    this.#kind = options.spec.kind
+    this.#facts = { hasDelete: false, finalizer: '' }
+    this.log = options.log.child({ controller: kindName(this.#kind) })
+    const { timeout, concurrency } = options.spec.reconcile.options
+    this.timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout, `${options.spec.className}: timeout`)
+    this.concurrency = options.concurrency ?? concurrency ?? DEFAULT_CONCURRENCY
+    this.#queue = new WorkQueue(options.clock, () => this.#pump())
+  }
+
+  get kind(): KindRef {
+    return this.#kind
+  }
+
+  get facts(): Facts {
+    return this.#facts
+  }
+
+  /** `waiting` for what it needs to begin, `running`, or `failing`: running on what was known before. */
+  get state(): 'waiting' | 'running' | 'failing' {
+    if (this.#phase === 'running') return this.problem === undefined ? 'running' : 'failing'
+    return this.problem === undefined ? 'waiting' : 'failing'
+  }
+
+  /** What keeps it from working, in words that name the kind and the missing verb. */
+  get problem(): string | undefined {
+    if (this.#problem !== undefined) return this.#problem
+    for (const source of this.#sources.values()) {
+      for (const { namespace, state } of source.states) {
+        if (state.phase !== 'failing') continue
+        const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+        const missing =
+          state.missing === undefined ? '' : state.missing === 'kind' ? ' (the kind is not there)' : ` (verb ${state.missing} is missing)`
+        return `${kindName(source.kind)}${where}${missing}: ${messageOf(state.error)}`
+      }
+    }
+    return undefined
+  }
+
+  /** Opens the watches and begins to run as soon as all of them have seen the whole state once. Ends with the signal. */
+  async start(): Promise<void> {
+    const { spec } = this
+    const kinds = new Map<string, KindRef>()
+    for (const kind of [spec.kind, ...spec.owns.map((o) => o.kind), ...spec.watches.map((w) => w.kind)]) kinds.set(kindKey(kind), kind)
+    for (const [key, kind] of kinds) kinds.set(key, await this.#resolve(kind))
+    this.#kind = kinds.get(kindKey(spec.kind)) as KindRef
+    this.#facts = { hasDelete: spec.onDelete !== undefined, finalizer: spec.onDelete?.finalizer ?? defaultFinalizer(this.#kind) }
+
+    this.#primaries = this.#open(this.#kind, this.#primarySelection())
+    this.#subscribe(this.#primaries, (change) => this.#onPrimary(change))
+    for (const { kind } of spec.owns) {
+      const resolved = kinds.get(kindKey(kind)) as KindRef
+      if (this.#sources.has(kindKey(kind)) && resolved !== this.#kind) continue
+      this.#subscribe(this.#open(resolved, { namespaces: this.#namespacesOf(resolved) }), (change) => this.#onOwned(change))
+    }
+    for (const { kind, method, options } of spec.watches) {
+      const resolved = kinds.get(kindKey(kind)) as KindRef
+      const source = this.#open(resolved, { ...options, namespaces: this.#namespacesOf(resolved, options.namespaces) })
+      const mapper = new WatchMapper({
+        instance: this.instance,
+        method,
+        when: options.when as ((object: KubeObject) => boolean) | undefined,
+        primary: this.#kind,
+        primaries: this.#primaries,
+        client: this.client,
+        clock: this.clock,
+        random: this.#o.random,
+        log: this.log,
+        signal: this.signal,
+        fieldManager: this.fieldManager,
+        wake: (key) => this.#wake(key, 'related'),
+      })
+      this.#subscribe(source, (change) => {
+        if (this.#phase === 'running') mapper.map(change)
+      })
+    }
+    await Promise.all([...this.#sources.values()].map((source) => source.whenSynced(this.signal)))
+    this.#phase = 'running'
+    for (const key of this.#primaries.store.keys()) this.#enqueueListed(key)
+    this.#o.changed()
+    this.#pump()
+  }
+
+  /** No new run begins; those that run go on. */
+  drain(): void {
+    this.#phase = 'stopped'
+    this.#queue.close()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+  }
+
+  /** Ends the handlers' part of what still runs. */
+  abort(reason: Error): void {
+    for (const run of this.#runs.values()) run.fail(reason)
+  }
+
+  get running(): number {
+    return this.#runs.size
+  }
+
+  /** Nothing runs and nothing is due. */
+  get idle(): boolean {
+    return this.#phase === 'running' && this.#runs.size === 0 && this.#queue.depth === 0 && !this.#states.conflicting
+  }
+
+  /** Keys that are not done: those that wait or have failed, with the reason. */
+  unfinished(): { kind: string; key: string; message: string }[] {
+    return this.#states.unfinished().map(([key, message]) => ({ kind: kindName(this.#kind), key, message }))
+  }
+
+  // ---- the cache ----
+
+  source(kind: KindRef): Source | undefined {
+    return this.#sources.get(kindKey(kind)) ?? this.cache.find(kind)
+  }
+
+  async clusterScoped(kind: KindRef): Promise<boolean> {
+    const scope = kind.scope ?? this.#sources.get(kindKey(kind))?.kind.scope
+    return scope === undefined ? !(await this.client.discovery.resolve(kind)).namespaced : scope === 'Cluster'
+  }
+
+  saw(kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined): void {
+    if (object !== undefined) this.cache.wrote(kind, object)
+    else this.cache.deletedByUs(kind, ref, uid)
+  }
+
+  blocked(kind: KindRef, childKey: string, ownerKey: string): void {
+    this.#blocked.set(`${kindKey(kind)}/${childKey}`, ownerKey)
+  }
+
+  #open(kind: KindRef, selection: Parameters<Cache['source']>[1]): Source {
+    const source = this.cache.source(kind, selection)
+    const first = !this.#sources.has(kindKey(kind))
+    if (first) this.#sources.set(kindKey(kind), source)
+    this.#unsubscribe.push(source.onState(() => this.#o.changed()))
+    return source
+  }
+
+  #subscribe(source: Source, listener: (change: Change) => void): void {
+    this.#unsubscribe.push(source.store.subscribe(listener))
+  }
+
+  /** Fills in plural and scope. A kind that is not there yet is waited for. */
+  async #resolve(kind: KindRef): Promise<KindRef> {
+    if (kind.plural !== undefined && kind.scope !== undefined) return kind
+    for (let failures = 1; ; failures++) {
+      try {
+        const { plural, namespaced } = await this.client.discovery.resolve(kind)
+        this.#setProblem(undefined)
+        return { ...kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster' }
+      } catch (error) {
+        this.#setProblem(`${kindName(kind)}: ${messageOf(error)}`)
+        await delay(this.clock, Math.min(10_000, 4 * backoff(failures, this.#o.random)), this.signal)
+      }
+    }
+  }
+
+  #setProblem(problem: string | undefined): void {
+    if (this.#problem === problem) return
+    this.#problem = problem
+    if (problem !== undefined) this.log.warn({ problem }, 'waiting')
+    this.#o.changed()
+  }
+
+  /**
+   * Selectors go to the server, but for a class with `@onDelete`: an object that holds its finalizer must be seen to the end, also after it has
+   * left the selection. Those are selected here.
+   */
+  #primarySelection(): Parameters<Cache['source']>[1] {
+    const { labels, fields, namespaces } = this.spec.reconcile.options
+    const within = { namespaces: this.#namespacesOf(this.#kind, namespaces) }
+    return this.#facts.hasDelete
+      ? within
+      : { ...within, ...(labels === undefined ? {} : { labels }), ...(fields === undefined ? {} : { fields }) }
+  }
+
+  #namespacesOf(kind: KindRef, own?: readonly string[]): string[] | undefined {
+    if (kind.scope === 'Cluster') return undefined
+    const all = this.#o.namespaces
+    const named = own ?? this.spec.reconcile.options.namespaces
+    if (named === undefined) return all && [...all]
+    return all === undefined ? [...named] : named.filter((namespace) => all.includes(namespace))
+  }
+
+  #isSelected(object: KubeObject): boolean {
+    const { labels, fields, when } = this.spec.reconcile.options
+    if (this.#facts.hasDelete) {
+      if (labels !== undefined && !matchesLabels(labels, object.metadata.labels ?? {})) return false
+      if (fields !== undefined && !matchesFields(fields, object)) return false
+    }
+    if (when === undefined) return true
+    try {
+      return when(object)
+    } catch (error) {
+      this.log.error({ err: error, key: keyOf(object.metadata) }, '`when` threw; the object is run as if it had returned true')
+      return true
+    }
+  }
+
+  // ---- from the cache to the queue ----
+
+  #onPrimary(change: Change): void {
+    const { key, uid, resourceVersion } = change
+    if (change.type === 'deleted') {
+      this.#queue.forget(key)
+      this.#states.forget(key)
+      this.statusEchoes.forget(uid)
+      return
+    }
+    const reason = change.old === undefined ? 'generation' : primaryReason(change.old, change.object)
+    if (reason === undefined) return
+    if (change.type === 'added' && change.initial) {
+      if (this.#phase === 'running') this.#enqueueListed(key, change.object)
+      return
+    }
+    const run = this.#runs.get(key)
+    if (run) run.arrivals.push({ reason, uid, resourceVersion, deleted: false })
+    else this.#wake(key, reason, change.object)
+  }
+
+  #onOwned(change: Change): void {
+    const { uid, resourceVersion } = change
+    if (change.type === 'deleted') {
+      this.knownDifferences.delete(uid)
+      const waiting = this.#blocked.get(`${kindKey(change.object as { apiVersion: string; kind: string })}/${change.key}`)
+      if (waiting !== undefined) {
+        this.#blocked.delete(`${kindKey(change.object as { apiVersion: string; kind: string })}/${change.key}`)
+        this.#wake(waiting, 'metadata')
+      }
+    }
+    if (this.#phase !== 'running') return
+    const owners = new Set([this.#ownerKey(change.object), change.old && this.#ownerKey(change.old)])
+    for (const key of owners) {
+      if (key === undefined) continue
+      const run = this.#runs.get(key)
+      if (run) run.arrivals.push({ reason: 'related', uid, resourceVersion, deleted: change.type === 'deleted' })
+      else if (change.type !== 'updated' || !sameContent(change.old as KubeObject, change.object)) this.#wake(key, 'related')
+    }
+  }
+
+  /** The key of the primary object that controls this one. By name: also of a former owner whose name somebody bears now. */
+  #ownerKey(object: KubeObject): string | undefined {
+    const owner = object.metadata.ownerReferences?.find((reference) => reference.controller === true)
+    if (owner === undefined || owner.kind !== this.#kind.kind || groupOf(owner.apiVersion) !== groupOf(this.#kind.apiVersion))
+      return undefined
+    return this.#kind.scope === 'Cluster' ? owner.name : keyOf({ name: owner.name, namespace: object.metadata.namespace })
+  }
+
+  /** From the first list, or from one after the watch was interrupted: less urgent than what just happened. */
+  #enqueueListed(key: string, listed?: KubeObject): void {
+    const deleting = this.#primaries?.store.meta(key)?.deleting ?? false
+    if (!deleting && this.#hasPredicates) {
+      const object = listed ?? this.#primaries?.store.get(key)
+      if (object && !this.#isSelected(object)) return
+    }
+    this.#queue.add(key, deleting ? 'deletion' : 'background')
+  }
+
+  get #hasPredicates(): boolean {
+    const { labels, fields, when } = this.spec.reconcile.options
+    return when !== undefined || (this.#facts.hasDelete && (labels !== undefined || fields !== undefined))
+  }
+
+  #wake(key: string, reason: Reason, changed?: KubeObject): void {
+    if (this.#phase === 'stopped') return
+    const meta = this.#primaries?.store.meta(key)
+    if (meta === undefined) return
+    if (!meta.deleting && this.#hasPredicates) {
+      const object = changed ?? this.#primaries?.store.get(key)
+      if (object && !this.#isSelected(object)) return
+    }
+    if (!this.#states.mayWake(key, reason)) return
+    this.#queue.add(key, reason === 'deletion' ? 'deletion' : reason === 'resync' ? 'background' : 'change')
+  }
+
+  // ---- from the queue to the runs, and back ----
+
+  #pump(): void {
+    while (this.#phase === 'running' && this.#runs.size < this.concurrency) {
+      const key = this.#queue.take()
+      if (key === undefined) return
+      void this.#process(key)
+    }
+  }
+
+  async #process(key: string): Promise<void> {
+    const unanswered = this.#states.takeUnanswered(key)
+    let run: Run | undefined
+    let outcome: Outcome = { type: 'done' }
+    try {
+      // A write without an answer may have happened: look, before anything is decided on what the cache knows.
+      for (const { kind, ref } of unanswered) this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), undefined)
+      const object = this.#primaries?.store.get(key)
+      if (object !== undefined) {
+        run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
+        this.#runs.set(key, run)
+        outcome = await run.execute()
+      }
+    } catch (error) {
+      this.#states.unanswered(key, unanswered)
+      outcome = { type: 'error', error, reason: 'ReconcileFailed', message: messageOf(error) }
+    }
+    this.#runs.delete(key)
+    try {
+      await this.#settle(key, run, outcome)
+    } finally {
+      this.#queue.done(key)
+      this.#pump()
+      this.#o.changed()
+    }
+  }
+
+  /** What comes next for the key. */
+  async #settle(key: string, run: Run | undefined, outcome: Outcome): Promise<void> {
+    const { random } = this.#o
+    const meta = this.#primaries?.store.meta(key)
+    if (meta === undefined) this.#states.forget(key)
+    else if (run === undefined || meta.uid === run.primary.uid) {
+      const before = this.#states.summary(key)
+      const state = this.#states.settle(key, outcome)
+      if (run && run.unanswered.length > 0) this.#states.unanswered(key, run.unanswered)
+      if (run) this.#tell(run, outcome, before)
+      const background: Priority = 'background'
+      switch (outcome.type) {
+        case 'done':
+          this.#queue.add(key, background, RESYNC_MS * (1 - RESYNC_JITTER + 2 * RESYNC_JITTER * random()))
+          break
+        case 'wait':
+          this.#queue.add(key, background, outcome.wait.afterMs)
+          break
+        case 'error':
+          this.#queue.add(key, background, backoff(state.failures, random))
+          break
+        case 'conflict':
+          this.#queue.add(key, 'change', conflictDelay(state.conflicts, random))
+          if (run) await this.#refresh(run)
+          break
+        case 'terminal':
+      }
+    }
+    for (const arrival of run?.arrivals ?? []) if (!run?.isOwn(arrival)) this.#wake(key, arrival.reason)
+  }
+
+  /** After a conflict: the object as it is now, unless the cache has come further by itself. */
+  async #refresh(run: Run): Promise<void> {
+    const { key, kind, ref, uid, resourceVersion } = run.primary
+    if (this.#primaries?.store.meta(key)?.resourceVersion !== resourceVersion) return
+    try {
+      this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), uid)
+    } catch (error) {
+      run.log.debug({ err: error }, 'could not read the object after a conflict')
+    }
+  }
+
+  #tell(run: Run, outcome: Outcome, before: string): void {
+    const ms = Math.round(this.clock.monotonic() - run.startedAt)
+    switch (outcome.type) {
+      case 'done':
+        run.log.debug({ ms }, 'reconciled')
+        return
+      case 'conflict':
+        run.log.debug({ ms, why: messageOf(outcome.error) }, 'the object changed meanwhile; run again')
+        return
+      case 'wait': {
+        const { afterMs, reason, message } = outcome.wait
+        const again = before === `wait:${reason}:${message}`
+        run.log[again ? 'debug' : 'info']({ ms, reason, after: formatDuration(afterMs) }, message === '' ? 'waiting' : message)
+        return
+      }
+      case 'error':
+      case 'terminal': {
+        const { error, reason, message } = outcome
+        const terminal = outcome.type === 'terminal'
+        run.log.error(
+          { ms, err: error, reason, attempt: run.attempt },
+          terminal ? `${message} (not tried again until the object changes)` : message,
+        )
+        if (before !== `${outcome.type}:${reason}:${message}`) run.event('Warning', reason, message)
+      }
+    }
+  }
+
+  /** An error that belongs to a run of this controller but reached nobody: while the run goes on, its failure; else that of its key. */
+  unhandled(run: Run, error: Error): void {
+    if (run.fail(error)) return
+    const { key, uid } = run.primary
+    run.log.error({ err: error }, 'a promise that nobody awaited was rejected after its run had ended')
+    if (this.#runs.has(key) || this.#primaries?.store.meta(key)?.uid !== uid) return
+    const state = this.#states.settle(key, { type: 'error', error, reason: 'Unhandled', message: messageOf(error) })
+    this.#queue.add(key, 'background', backoff(state.failures, this.#o.random))
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * All errors that tsop raises by itself, in one table. `docs/reference/errors.md` is tested against it.
+ */
+import { REASON } from './outcome.ts'
+
+const TERMINAL = Symbol.for('tsop.TerminalError')
+
+export const ERRORS = {
+  TSOP_TERMINAL: 'Raised by a handler: do not try again until the object changes.',
+  TSOP_TIMEOUT: "A run took longer than its handler's `timeout` and was cut off.",
+  TSOP_CONTEXT_CLOSED: 'A context was used after its run had ended.',
+  TSOP_CHILD_CONTROLLED: 'A child of that name exists and belongs to another controller.',
+  TSOP_CHILD_TERMINATING: 'A child of that name is still being deleted.',
+  TSOP_CHILD_SCOPE: 'A namespaced owner cannot own a cluster-scoped object or one in another namespace.',
+  TSOP_CHILD_INVALID: 'A builder returned something that is no object, or two objects of one name.',
+  TSOP_NOT_DECLARED: 'A child was asked for of a kind that the handler does not declare with @owns.',
+  TSOP_STATUS_INVALID: 'A handler put something into the status that is no JSON, or set a condition that is the engine’s.',
+  TSOP_EXTERNAL_INVALID: 'A step of ctx.external was named or answered in a way that cannot be recorded.',
+  TSOP_EXTERNAL_FAILED: 'The external system reported that the job failed.',
+  TSOP_EXTERNAL_LOST: 'The external system no longer knows a job that was started.',
+  TSOP_UNHANDLED: 'A promise of a handler that nobody awaited was rejected, or a callback of it threw.',
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** An error of tsop's own. `reason` is what the condition `Ready` shows. */
+export class TsopError extends Error {
+  readonly code: ErrorCode
+  readonly reason: string
+  constructor(code: ErrorCode, reason: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TsopError'
+    this.code = code
+    this.reason = reason
+  }
+}
+
+/**
+ * Ends a run for good: trying again would not help until somebody acts.
+ *
+ * The object gets `Stalled=True` and `Ready=False` with this reason and message. It is run again when its generation changes,
+ * when its labels or annotations are touched, or when the operator starts anew. In `@onDelete` it keeps the finalizer, and so the object.
+ *
+ * @example
+ * throw new TerminalError('UnknownSize', `the provider has no size ${db.spec.size}`)
+ */
+export class TerminalError extends TsopError {
+  readonly [TERMINAL] = true
+  /** @throws TypeError where `reason` is no CamelCase word (it goes to a condition) */
+  constructor(reason: string, message: string, options?: ErrorOptions) {
+    if (!REASON.test(reason))
+      throw new TypeError(`TerminalError: reason must be a CamelCase word such as 'InvalidSize', not ${JSON.stringify(reason)}`)
+    super('TSOP_TERMINAL', reason, message, options)
+    this.name = 'TerminalError'
+  }
+}
+
+/** Also true for a TerminalError of another copy of the package. */
+export function isTerminalError(error: unknown): error is TerminalError {
+  return typeof error === 'object' && error !== null && TERMINAL in error
+}
+
+/** What the run saw is no longer true; ends it without an error. */
+export class StaleError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StaleError'
+  }
+}
+
+/** One line of an error for a condition or a log. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : error.message
+  return typeof error === 'string' ? error : `a value that is no Error was thrown: ${String(error)}`
+}

@@ -1,0 +1,215 @@
+/**
+ * Starts and stops what an operator consists of, in the right order.
+ */
+
+import type { Client } from '../api/client.ts'
+import { type Clock, delay, type Random, systemClock, systemRandom } from '../api/clock.ts'
+import { Cache } from '../cache/cache.ts'
+import { EventRecorder } from '../observe/events.ts'
+import type { HandlerSpec } from '../resource/handler-spec.ts'
+import { kindName } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import { Controller } from './controller.ts'
+import { StaleError, TsopError } from './errors.ts'
+import { currentRun } from './run.ts'
+
+const DEFAULT_GRACE_MS = 30_000
+/** How long a handler may take to notice that it was aborted. */
+const ABORT_GRACE_MS = 2_000
+
+export interface ManagerOptions {
+  /** The operator's name: field manager of its children, reporter of its events. */
+  readonly name: string
+  readonly client: Client
+  readonly handlers: readonly { readonly spec: HandlerSpec; readonly instance: object }[]
+  /** Absent: all namespaces. */
+  readonly namespaces?: readonly string[] | undefined
+  /** By `Kind` or `Kind.group`; goes before the handlers' own numbers. */
+  readonly concurrency?: Readonly<Record<string, number>> | undefined
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly log: Log
+  /** How long `stop` lets runs go on. Default 30,000 ms. */
+  readonly gracePeriodMs?: number
+}
+
+export interface ControllerStatus {
+  readonly kindName: string
+  readonly owns: readonly string[]
+  readonly watches: readonly string[]
+  readonly concurrency: number
+  /** `failing`: something it watches cannot be read; it works on with what it has seen, or waits for its first sight. */
+  readonly state: 'waiting' | 'running' | 'failing'
+  readonly problem?: string
+}
+
+export class Manager {
+  readonly #o: ManagerOptions
+  readonly #clock: Clock
+  readonly #cache: Cache
+  readonly #events: EventRecorder
+  readonly #controllers: Controller[]
+  readonly #stop = new AbortController()
+  readonly #listeners = new Set<() => void>()
+  #stopping: Promise<void> | undefined
+
+  /** @throws TypeError for a concurrency that is no whole number from 1 on, or names a kind that no handler has */
+  constructor(options: ManagerOptions) {
+    const { client, log, clock = systemClock, random = systemRandom, name } = options
+    this.#o = options
+    this.#clock = clock
+    this.#cache = new Cache({ client, clock, random, log })
+    this.#events = new EventRecorder({ client, clock, log, component: name, instance: name })
+    const concurrency = concurrencies(options)
+    this.#controllers = options.handlers.map(
+      ({ spec, instance }) =>
+        new Controller({
+          spec,
+          instance,
+          client,
+          cache: this.#cache,
+          clock,
+          random,
+          log,
+          name,
+          signal: this.#stop.signal,
+          namespaces: options.namespaces,
+          concurrency: concurrency.get(spec),
+          event: (regarding, type, reason, message) => this.#events.record({ regarding, type, reason, message }),
+          changed: () => this.#changed(),
+        }),
+    )
+  }
+
+  /** Resolves when every controller runs or is known to be failing; those go on trying. */
+  async start(): Promise<void> {
+    process.on('unhandledRejection', this.#onUnhandled)
+    process.on('uncaughtException', this.#onUncaught)
+    this.#cache.start()
+    for (const controller of this.#controllers) {
+      controller.start().catch((error) => {
+        if (!this.#stop.signal.aborted) this.#o.log.error({ err: error }, 'a controller could not start')
+      })
+    }
+    await this.#until(() => this.#controllers.every((controller) => controller.state !== 'waiting'))
+  }
+
+  get controllers(): readonly ControllerStatus[] {
+    return this.#controllers.map((controller) => {
+      const { spec, concurrency, state, problem } = controller
+      const status = {
+        kindName: kindName(spec.kind),
+        owns: [...new Set(spec.owns.map((owned) => kindName(owned.kind)))],
+        watches: [...new Set(spec.watches.map((watched) => kindName(watched.kind)))],
+        concurrency,
+        state,
+      }
+      return problem === undefined ? status : { ...status, problem }
+    })
+  }
+
+  /** Calls `listener` when a controller's state may have changed. @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Resolves when every object that was there has been run and nothing is due now, with those that wait or have failed. */
+  async whenIdle(): Promise<{ failed: readonly { kind: string; key: string; message: string }[] }> {
+    await this.#until(() => this.#controllers.every((controller) => controller.idle || controller.state === 'failing'))
+    const failed = this.#controllers.flatMap((controller) => controller.unfinished())
+    for (const { kindName: kind, state, problem } of this.controllers)
+      if (state === 'failing') failed.push({ kind, key: '', message: problem ?? 'failing' })
+    return { failed }
+  }
+
+  /** Drains: no new run begins, running ones get the grace period, then their signal is aborted. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain()
+    return this.#stopping
+  }
+
+  async #drain(): Promise<void> {
+    const { gracePeriodMs = DEFAULT_GRACE_MS, log } = this.#o
+    for (const controller of this.#controllers) controller.drain()
+    const settled = () => this.#controllers.every((controller) => controller.running === 0)
+    await this.#within(gracePeriodMs, this.#until(settled))
+    if (!settled()) {
+      log.warn(
+        { running: this.#controllers.reduce((n, controller) => n + controller.running, 0) },
+        'the grace period is over; aborting what still runs',
+      )
+      for (const controller of this.#controllers) controller.abort(new StaleError('the operator is stopping'))
+      await this.#within(ABORT_GRACE_MS, this.#until(settled))
+    }
+    this.#cache.stop()
+    await this.#events.stop()
+    this.#stop.abort(new TsopError('TSOP_CONTEXT_CLOSED', 'Stopped', 'the operator has stopped'))
+    process.off('unhandledRejection', this.#onUnhandled)
+    process.off('uncaughtException', this.#onUncaught)
+  }
+
+  readonly #onUnhandled = (reason: unknown): void => {
+    const error = new TsopError(
+      'TSOP_UNHANDLED',
+      'Unhandled',
+      `a promise that nobody awaits was rejected: ${reason instanceof Error ? reason.message : String(reason)}`,
+      { cause: reason },
+    )
+    if (!this.#attribute(error)) this.#o.log.error({ err: error }, 'a promise that nobody awaits was rejected, outside of any run')
+  }
+
+  /** A throw from a callback of a run is that run's failure; one from elsewhere leaves a process nobody knows the state of. */
+  readonly #onUncaught = (reason: Error): void => {
+    const error = new TsopError('TSOP_UNHANDLED', 'Unhandled', `a callback threw: ${reason.message}`, { cause: reason })
+    if (this.#attribute(error)) return
+    this.#o.log.error({ err: reason }, 'an error that nobody catches; exiting')
+    process.exit(1)
+  }
+
+  #attribute(error: Error): boolean {
+    const run = currentRun.getStore()
+    if (run === undefined) return false
+    // One of another manager in this process is told to that one.
+    if (this.#controllers.includes(run.scope as Controller)) (run.scope as Controller).unhandled(run, error)
+    return true
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  #until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      if (holds()) return resolve()
+      const end = this.onChange(() => {
+        if (!holds()) return
+        end()
+        resolve()
+      })
+    })
+  }
+
+  #within(ms: number, wait: Promise<void>): Promise<void> {
+    const over = new AbortController()
+    const limit = delay(this.#clock, ms, over.signal).catch(() => {})
+    return Promise.race([wait, limit]).finally(() => over.abort())
+  }
+}
+
+/** The numbers given from outside, by handler. */
+function concurrencies({ handlers, concurrency = {} }: ManagerOptions): Map<HandlerSpec, number> {
+  const result = new Map<HandlerSpec, number>()
+  for (const [name, n] of Object.entries(concurrency)) {
+    if (!Number.isSafeInteger(n) || n < 1) throw new TypeError(`concurrency of ${name}: expected a whole number from 1 on, not ${n}`)
+    const named = handlers.filter(({ spec }) =>
+      [spec.kind.kind, kindName(spec.kind)].some((known) => known.toLowerCase() === name.toLowerCase()),
+    )
+    if (named.length === 0)
+      throw new TypeError(
+        `concurrency of ${name}: no handler has this kind; there are ${handlers.map(({ spec }) => kindName(spec.kind)).join(', ')}`,
+      )
+    for (const { spec } of named) result.set(spec, n)
+  }
+  return result
+}

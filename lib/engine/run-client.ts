@@ -1,0 +1,152 @@
+/**
+ * The API client of one run. It carries the run's signal, refuses to work once the run is over, and tells the journal of every
+ * write, so that the cache never falls behind what this process has written.
+ */
+import type { Client } from '../api/client.ts'
+import { ConnectionError, isNotFound, TimeoutError } from '../api/status-error.ts'
+import type {
+  Applied,
+  ClientApplyOptions,
+  ClientDeleteOptions,
+  ClientGetOptions,
+  ClientListOptions,
+  ClientWriteOptions,
+  ContextClient,
+  Patch,
+} from '../resource/context-client.ts'
+import type { Desired, KindRef, KubeObject, ObjectRef } from '../resource/kind.ts'
+
+export interface Journal {
+  /** The server answered a write with this object. */
+  wrote(kind: KindRef, object: KubeObject): void
+  /** The server answered that the object is gone. */
+  deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void
+  /** A write got no answer: it may or may not have happened. */
+  uncertain(kind: KindRef, ref: ObjectRef): void
+}
+
+export interface RunClientOptions {
+  readonly client: Client
+  readonly signal: AbortSignal
+  readonly fieldManager: string
+  readonly journal: Journal
+  /** Throws once the run is over. */
+  readonly check: () => void
+}
+
+export class RunClient implements ContextClient {
+  readonly #client: Client
+  readonly #signal: AbortSignal
+  readonly #fieldManager: string
+  readonly #journal: Journal
+  readonly #check: () => void
+
+  constructor({ client, signal, fieldManager, journal, check }: RunClientOptions) {
+    this.#client = client
+    this.#signal = signal
+    this.#fieldManager = fieldManager
+    this.#journal = journal
+    this.#check = check
+  }
+
+  async get<C>(kind: KindRef<C>, ref: ObjectRef, options?: ClientGetOptions): Promise<C> {
+    this.#check()
+    return this.#client.get(kind, ref, this.#read(options))
+  }
+
+  async find<C>(kind: KindRef<C>, ref: ObjectRef, options?: ClientGetOptions): Promise<C | undefined> {
+    this.#check()
+    return this.#client.find(kind, ref, this.#read(options))
+  }
+
+  async list<C>(kind: KindRef<C>, options?: ClientListOptions): Promise<{ items: C[]; resourceVersion: string }> {
+    this.#check()
+    return this.#client.list(kind, this.#read(options))
+  }
+
+  create<C>(kind: KindRef<C>, object: Desired<C>, options?: ClientWriteOptions): Promise<C> {
+    return this.#write(kind, nameOf(object), options, (o) => this.#client.create(kind, object, o))
+  }
+
+  update<C>(kind: KindRef<C>, object: C, options?: ClientWriteOptions): Promise<C> {
+    return this.#write(kind, nameOf(object), options, (o) => this.#client.update(kind, object, o))
+  }
+
+  patch<C>(kind: KindRef<C>, ref: ObjectRef, patch: Patch, options?: ClientWriteOptions): Promise<C> {
+    return this.#write(kind, ref, options, (o) => this.#client.patch(kind, ref, patch, o))
+  }
+
+  apply<C>(kind: KindRef<C>, object: Applied<C>, options?: ClientApplyOptions): Promise<C> {
+    return this.#write(kind, object.metadata, options, (o) => this.#client.apply(kind, object, o))
+  }
+
+  async delete(kind: KindRef, ref: ObjectRef, options?: ClientDeleteOptions): Promise<KubeObject | undefined> {
+    this.#check()
+    const sent = this.#options(options)
+    let left: KubeObject | undefined
+    try {
+      left = await this.#client.delete(kind, ref, sent)
+    } catch (error) {
+      if (isNotFound(error)) this.#journal.deleted(kind, ref, options?.uid)
+      this.#noteUnanswered(error, kind, ref)
+      throw error
+    }
+    if (sent.dryRun !== true && sent.subresource === undefined) {
+      if (left === undefined) this.#journal.deleted(kind, ref, options?.uid)
+      else this.#journal.wrote(kind, left)
+    }
+    return left
+  }
+
+  readonly status = {
+    patch: <C>(kind: KindRef<C>, ref: ObjectRef, patch: Patch, options?: ClientWriteOptions): Promise<C> =>
+      this.patch(kind, ref, patch, { ...options, subresource: 'status' }),
+    update: <C>(kind: KindRef<C>, object: C, options?: ClientWriteOptions): Promise<C> =>
+      this.update(kind, object, { ...options, subresource: 'status' }),
+    apply: <C>(kind: KindRef<C>, object: Applied<C>, options?: ClientApplyOptions): Promise<C> =>
+      this.apply(kind, object, { ...options, subresource: 'status' }),
+  }
+
+  async #write<C, W extends ClientWriteOptions>(
+    kind: KindRef<C>,
+    ref: ObjectRef | undefined,
+    options: W | undefined,
+    send: (options: W & { fieldManager: string; signal: AbortSignal }) => Promise<C>,
+  ): Promise<C> {
+    this.#check()
+    const sent = this.#options(options)
+    try {
+      const object = await send(sent)
+      // The answer to a write of another subresource (scale, eviction) is of another kind.
+      if (sent.dryRun !== true && (sent.subresource === undefined || sent.subresource === 'status')) {
+        this.#journal.wrote(kind as unknown as KindRef, object as KubeObject)
+      }
+      return object
+    } catch (error) {
+      if (ref !== undefined) this.#noteUnanswered(error, kind, ref)
+      throw error
+    }
+  }
+
+  #noteUnanswered(error: unknown, kind: object, ref: ObjectRef): void {
+    if (error instanceof TimeoutError || error instanceof ConnectionError || this.#signal.aborted)
+      this.#journal.uncertain(kind as KindRef, ref)
+  }
+
+  #read<T extends ClientGetOptions | ClientListOptions>(options: T | undefined): T & { signal: AbortSignal } {
+    return { ...(options as T), signal: this.#joined(options?.signal) }
+  }
+
+  #options<W extends ClientWriteOptions>(options: W | undefined): W & { fieldManager: string; signal: AbortSignal } {
+    return { fieldManager: this.#fieldManager, ...(options as W), signal: this.#joined(options?.signal) }
+  }
+
+  #joined(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal])
+  }
+}
+
+function nameOf(object: unknown): ObjectRef | undefined {
+  const metadata = (object as { metadata?: { name?: string; namespace?: string } }).metadata
+  return metadata?.name === undefined ? undefined : { name: metadata.name, namespace: metadata.namespace }
+}

@@ -1,0 +1,389 @@
+/**
+ * One run over one object: finalizer → children → handler → status, and how it ended. Everything that belongs to the run ends with it.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { timestamp } from '../api/clock.ts'
+import { mergePatch } from '../api/patch.ts'
+import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
+import type { Source } from '../cache/cache.ts'
+import type { ContextClient } from '../resource/context-client.ts'
+import { type KindRef, type KubeObject, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import { isRequeueAfter } from '../resource/outcome.ts'
+import { Children } from './children.ts'
+import { type ConditionDraft, cut, nextStatus, type Status } from './conditions.ts'
+import { handlerFields, RunContext } from './context.ts'
+import type { ControllerScope } from './controller.ts'
+import { decide } from './decide.ts'
+import { formatDuration } from './duration.ts'
+import { isTerminalError, messageOf, StaleError, TsopError } from './errors.ts'
+import { addFinalizer, removeFinalizer } from './finalizer.ts'
+import { type Outcome, REASON, requeueAfter } from './outcome.ts'
+import { Primary } from './primary.ts'
+import { type Journal, RunClient } from './run-client.ts'
+import type { Reason } from './wake.ts'
+
+/** Which run the code that is being executed belongs to, also across callbacks and promises. */
+export const currentRun = new AsyncLocalStorage<Run>()
+
+/** Something that happened to the key while it was being run. */
+export interface Arrival {
+  readonly reason: Reason
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly deleted: boolean
+}
+
+type Handler = Record<string, (...args: unknown[]) => unknown>
+
+export class Run implements Journal {
+  readonly primary: Primary
+  readonly attempt: number
+  readonly conditionDraft: ConditionDraft = { own: new Map(), ready: {} }
+  readonly arrivals: Arrival[] = []
+  /** Writes that got no answer: to be read live before the next run of this key. */
+  readonly unanswered: { kind: KindRef; ref: ObjectRef }[] = []
+  /** Whether a failed step of `ctx.external` may be tried anew: not in a run that only repeats the failed one. */
+  readonly mayRetryFailed: boolean
+  readonly startedAt: number
+  readonly reconcileID = randomUUID()
+  readonly scope: ControllerScope
+  readonly #object: KubeObject
+  readonly #abort = new AbortController()
+  readonly #ownWrites = new Set<string>()
+  #client: ContextClient | undefined
+  #engineClient: ContextClient | undefined
+  #children: Children | undefined
+  #log: Log | undefined
+  #context: RunContext | undefined
+  #cutShort: ((outcome: Outcome) => void) | undefined
+  #closed = false
+
+  constructor(scope: ControllerScope, key: string, object: KubeObject, attempt: number, mayRetryFailed: boolean) {
+    this.scope = scope
+    this.#object = object
+    this.primary = new Primary(scope.kind, key, object)
+    this.attempt = attempt
+    this.mayRetryFailed = mayRetryFailed
+    this.startedAt = scope.clock.monotonic()
+  }
+
+  async execute(): Promise<Outcome> {
+    try {
+      return await this.#execute()
+    } catch (error) {
+      return this.#outcomeOf(error)
+    } finally {
+      this.#close(
+        new TsopError('TSOP_CONTEXT_CLOSED', 'ContextClosed', `the run over ${this.scope.kind.kind} ${this.primary.key} has ended`),
+      )
+    }
+  }
+
+  async #execute(): Promise<Outcome> {
+    const { facts } = this.scope
+    let object = this.#object
+    switch (decide(object, facts)) {
+      case 'forget':
+      case 'ignore':
+        return { type: 'done' }
+      case 'removeFinalizer':
+        return this.#release()
+      case 'runDelete': {
+        const outcome = await this.#cut(() => this.#runDelete(object))
+        return outcome.type === 'done' ? this.#release() : this.#report(outcome)
+      }
+      case 'addFinalizer':
+        object = await addFinalizer(this.#engine, this.primary, facts.finalizer)
+        this.primary.generation = object.metadata.generation
+    }
+    return this.#report(await this.#cut(() => this.#reconcile(object)))
+  }
+
+  // ---- the handler's methods ----
+
+  async #reconcile(object: KubeObject): Promise<Outcome> {
+    const { spec } = this.scope
+    await this.#buildChildren(object)
+    return this.#outcomeOfResult(spec.reconcile.method, await this.#call(spec.reconcile.method, object))
+  }
+
+  async #runDelete(object: KubeObject): Promise<Outcome> {
+    const method = this.scope.spec.onDelete?.method as string
+    return this.#outcomeOfResult(method, await this.#call(method, object))
+  }
+
+  async #buildChildren(object: KubeObject): Promise<void> {
+    const wanted = new Map<string, { kind: KindRef; builders: Map<string, Set<string>> }>()
+    for (const { kind, method, suffix, builder } of this.scope.spec.owns) {
+      const ofKind = wanted.get(kindKey(kind)) ?? { kind, builders: new Map<string, Set<string>>() }
+      wanted.set(kindKey(kind), ofKind)
+      if (!builder) continue
+      const children = this.children.named(kind, await this.#call(method, object), { method, suffix })
+      for (const child of children) await this.children.apply(kind, child, method)
+      ofKind.builders.set(method, new Set(children.map((child) => child.metadata?.name as string)))
+    }
+    for (const { kind, builders } of wanted.values()) await this.children.prune(kind, builders)
+  }
+
+  #call(method: string, object: KubeObject): unknown {
+    this.check()
+    this.#context ??= new RunContext(this)
+    return (this.scope.instance as Handler)[method]?.(object, this.#context)
+  }
+
+  #outcomeOfResult(method: string, result: unknown): Outcome {
+    if (result === undefined || result === null) return { type: 'done' }
+    if (isRequeueAfter(result)) return { type: 'wait', wait: result }
+    throw new TypeError(
+      `${this.scope.spec.className}.${method}() returned ${typeof result === 'object' ? 'an object' : JSON.stringify(result)}; return nothing, or requeueAfter(…)`,
+    )
+  }
+
+  /** Runs the handler's part under the time limit. A part that does not heed the signal is left behind: its context is closed. */
+  #cut(work: () => Promise<Outcome>): Promise<Outcome> {
+    const { clock, timeoutMs } = this.scope
+    return new Promise((resolve) => {
+      const finish = (outcome: Outcome) => {
+        timer.cancel()
+        this.#cutShort = undefined
+        resolve(outcome)
+      }
+      const timer = clock.after(timeoutMs, () => {
+        this.fail(new TsopError('TSOP_TIMEOUT', 'Timeout', `the run took longer than ${formatDuration(timeoutMs)} and was cut off`))
+      })
+      this.#cutShort = finish
+      currentRun.run(this, work).then(finish, (error) => finish(this.#outcomeOf(error)))
+    })
+  }
+
+  /** Ends the handler's part from outside: time limit, end of the process, a rejection that nobody awaited. */
+  fail(error: Error): boolean {
+    const finish = this.#cutShort
+    if (finish === undefined) return false
+    const outcome = this.#outcomeOf(error)
+    this.#close(error)
+    finish(outcome)
+    return true
+  }
+
+  #outcomeOf(error: unknown): Outcome {
+    if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error))) return { type: 'conflict', error }
+    if (isTerminalError(error)) return { type: 'terminal', error, reason: error.reason, message: cut(messageOf(error)) }
+    if (isNamespaceTerminating(error)) {
+      return { type: 'wait', wait: requeueAfter('5s', { reason: 'NamespaceTerminating', message: 'the namespace is being deleted' }) }
+    }
+    const own = (error as { reason?: unknown } | undefined)?.reason
+    const reason =
+      error instanceof TsopError && typeof own === 'string' && REASON.test(own)
+        ? own
+        : this.primary.deleting
+          ? 'DeleteFailed'
+          : 'ReconcileFailed'
+    return { type: 'error', error, reason, message: cut(messageOf(error)) }
+  }
+
+  // ---- the engine's writes ----
+
+  /** The finalizer goes; with it, mostly, the object. */
+  async #release(): Promise<Outcome> {
+    const { kind, ref, uid } = this.primary
+    try {
+      const object = await removeFinalizer(this.#engine, this.primary, this.scope.facts.finalizer)
+      if ((object.metadata.finalizers ?? []).length === 0) this.deleted(kind, ref, uid)
+    } catch (error) {
+      // 409: gone, or another object of this name; both are found out by looking.
+      if (!isNotFound(error)) throw error
+      this.deleted(kind, ref, uid)
+    }
+    return { type: 'done' }
+  }
+
+  /** Writes the status, once and only where something changed. */
+  async #report(outcome: Outcome): Promise<Outcome> {
+    const { kind, ref } = this.primary
+    const fields = this.#context?.statusDraft
+    if (outcome.type === 'conflict' || (kind.status === undefined && fields === undefined)) return outcome
+    try {
+      for (let again = true; ; again = false) {
+        const patch = this.#statusPatch(outcome, fields)
+        if (patch === undefined) return outcome
+        const { uid, resourceVersion } = this.primary
+        try {
+          const answer = await this.#engine.status.patch<KubeObject>(kind, ref, {
+            type: 'merge',
+            value: { metadata: { uid, resourceVersion }, status: patch },
+          })
+          this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
+          return outcome
+        } catch (error) {
+          if (!again || !isConflict(error) || !(await this.#onlyMetadataChanged())) throw error
+        }
+      }
+    } catch (error) {
+      if (isNotFound(error)) {
+        this.deleted(kind, ref, this.primary.uid)
+        return { type: 'done' }
+      }
+      if (outcome.type === 'error' || outcome.type === 'terminal') {
+        this.log.warn({ err: error }, 'the status could not be written')
+        return outcome
+      }
+      return this.#outcomeOf(error)
+    }
+  }
+
+  #statusPatch(outcome: Outcome, fields: Record<string, unknown> | undefined): object | undefined {
+    const { primary } = this
+    const support = primary.kind.status ?? { conditions: false, observedGeneration: false, external: false }
+    const current = primary.status
+    let drafted: Record<string, unknown>
+    try {
+      // Through JSON: what cannot be written is found here, and `undefined` means gone.
+      drafted = fields === undefined ? handlerFields(current) : (JSON.parse(JSON.stringify(fields)) as Record<string, unknown>)
+    } catch (error) {
+      throw new TsopError('TSOP_STATUS_INVALID', 'InvalidStatus', `ctx.status is no JSON: ${messageOf(error)}`)
+    }
+    const next = nextStatus(current, drafted, {
+      outcome,
+      generation: primary.generation,
+      support,
+      draft: this.conditionDraft,
+      now: this.now(),
+    })
+    const patch = mergePatch(current ?? {}, next) as object | undefined
+    return patch === undefined || this.scope.statusEchoes.isKnown(primary.uid, patch) ? undefined : patch
+  }
+
+  /**
+   * After a conflict: whether what the run saw of spec and status still holds, so that its status may be written over the newer version.
+   * The change itself wakes a run of its own where it matters.
+   */
+  async #onlyMetadataChanged(): Promise<boolean> {
+    const { kind, ref, uid, generation, status } = this.primary
+    const live = await this.#engine.find(kind, ref)
+    this.scope.saw(kind, ref, live, uid)
+    if (live === undefined || live.metadata.uid !== uid || generation === undefined || live.metadata.generation !== generation) return false
+    if (mergePatch(status ?? {}, (live as { status?: Status }).status ?? {}) !== undefined) return false
+    this.primary.renew(live)
+    return true
+  }
+
+  // ---- what the context needs ----
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  get log(): Log {
+    const { name, namespace } = this.primary.ref
+    this.#log ??= this.scope.log.child({ namespace, name, uid: this.primary.uid, reconcileID: this.reconcileID })
+    return this.#log
+  }
+
+  /** The handler's client: ends with the run. */
+  get client(): ContextClient {
+    this.#client ??= new RunClient({
+      client: this.scope.client,
+      signal: this.signal,
+      fieldManager: this.scope.fieldManager,
+      journal: this,
+      check: () => this.check(),
+    })
+    return this.#client
+  }
+
+  get children(): Children {
+    const scope = this.scope
+    this.#children ??= new Children({
+      primary: this.primary,
+      client: this.client,
+      store: (kind) => scope.source(kind)?.store,
+      clusterScoped: (kind) => scope.clusterScoped(kind),
+      known: scope.knownDifferences,
+      fieldManager: scope.fieldManager,
+      saw: (kind, ref, object) => scope.saw(kind, ref, object, undefined),
+      blocked: (kind, key) => scope.blocked(kind, key, this.primary.key),
+    })
+    return this.#children
+  }
+
+  now = (): string => timestamp(this.scope.clock.now())
+
+  /** @throws TsopError once the run is over */
+  check(): void {
+    if (this.#closed) throw this.signal.reason
+  }
+
+  clusterScoped(kind: KindRef): Promise<boolean> {
+    return this.scope.clusterScoped(kind)
+  }
+
+  /** The cache of a kind, where it is declared and covers the namespace (undefined: all of them). */
+  cached(kind: KindRef, namespace: string | undefined): Source | undefined {
+    const source = this.scope.source(kind)
+    return source?.covers(namespace) ? source : undefined
+  }
+
+  /** The cache of an owned kind. */
+  owned(kind: KindRef): Source {
+    const declared = this.scope.spec.owns.some((owned) => kindKey(owned.kind) === kindKey(kind))
+    const source = declared ? this.scope.source(kind) : undefined
+    if (source) return source
+    throw new TsopError(
+      'TSOP_NOT_DECLARED',
+      'ChildNotDeclared',
+      `${kindName(kind)} is not declared by ${this.scope.spec.className}; add @owns(${kind.kind}) to a builder or to the reconcile method`,
+    )
+  }
+
+  async refIn(kind: KindRef, name: string): Promise<ObjectRef> {
+    const { namespace } = this.primary.ref
+    return namespace === undefined || (await this.clusterScoped(kind)) ? { name } : { name, namespace }
+  }
+
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.scope.event(this.#object, type, reason, message)
+  }
+
+  // ---- journal ----
+
+  wrote(kind: KindRef, object: KubeObject): void {
+    this.#ownWrites.add(`${object.metadata.uid}/${object.metadata.resourceVersion}`)
+    if (object.metadata.uid === this.primary.uid) this.primary.renew(object)
+    this.scope.cache.wrote(kind, object)
+  }
+
+  deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void {
+    const gone = this.scope.cache.deletedByUs(kind, ref, uid)
+    if (gone !== undefined) this.#ownWrites.add(`${gone}/deleted`)
+  }
+
+  uncertain(kind: KindRef, ref: ObjectRef): void {
+    this.unanswered.push({ kind, ref })
+  }
+
+  /** Whether what arrived during the run was its own doing. */
+  isOwn({ uid, resourceVersion, deleted }: Arrival): boolean {
+    return this.#ownWrites.has(`${uid}/${deleted ? 'deleted' : resourceVersion}`)
+  }
+
+  /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */
+  get #engine(): ContextClient {
+    this.#engineClient ??= new RunClient({
+      client: this.scope.client,
+      signal: this.scope.signal,
+      fieldManager: this.scope.fieldManager,
+      journal: this,
+      check: () => {},
+    })
+    return this.#engineClient
+  }
+
+  #close(reason: Error): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#abort.abort(reason)
+  }
+}
