@@ -80,7 +80,8 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
         },
         until,
         async startOperator(options) {
-          const operator = await Operator.start({ ...options, args: ['--namespace', namespace, ...(options.args ?? [])] }, kubeconfig)
+          const where = options.allNamespaces ? ['--all-namespaces'] : ['--namespace', namespace]
+          const operator = await Operator.start({ ...options, args: [...where, ...(options.args ?? [])] }, kubeconfig)
           operators.push(operator)
           ends.push(() => operator.stop('SIGKILL'))
           return operator

@@ -11,6 +11,8 @@ export interface OperatorOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: the project. */
   readonly cwd?: string
+  /** Default: false, only the test's namespace. For cluster-scoped kinds with children in namespaces. */
+  readonly allNamespaces?: boolean
   /** Default: true, wait until it says that it is ready. */
   readonly ready?: boolean
 }
