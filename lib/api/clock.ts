@@ -19,8 +19,6 @@ export interface Clock {
 /** A number in [0, 1). */
 export type Random = () => number
 
-export const systemRandom: Random = () => Math.random()
-
 export const systemRandom: Random = Math.random
 
 /** The longest a Node timer can be; a longer one fires at once (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args). */
