@@ -67,7 +67,10 @@ export interface ControllerScope {
   readonly knownDifferences: KnownDifferences
   readonly statusEchoes: StatusEchoes
   readonly event: RecordEvent
-  source(kind: KindRef): Source | undefined
+  /** What is watched of a kind that the class owns. */
+  owned(kind: KindRef): Source | undefined
+  /** What is watched of a kind, by whomever, where it holds all objects of the namespace (undefined: of all). */
+  cached(kind: KindRef, namespace: string | undefined): Source | undefined
   clusterScoped(kind: KindRef): Promise<boolean>
   /** Takes what a live read has shown into the cache; `uid` is that of the object that was expected there. */
   saw(kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined): void
@@ -93,7 +96,8 @@ export class Controller implements ControllerScope {
   readonly #queue: WorkQueue
   readonly #states = new KeyStates()
   readonly #runs = new Map<string, Run>()
-  readonly #sources = new Map<string, Source>()
+  readonly #sources = new Set<Source>()
+  readonly #owned = new Map<string, Source>()
   readonly #blocked = new Map<string, string>()
   readonly #unsubscribe: (() => void)[] = []
   #kind: KindRef
@@ -138,7 +142,7 @@ export class Controller implements ControllerScope {
   /** What keeps it from working, in words that name the kind and the missing verb. */
   get problem(): string | undefined {
     if (this.#problem !== undefined) return this.#problem
-    for (const source of this.#sources.values()) {
+    for (const source of this.#sources) {
       for (const { namespace, state } of source.states) {
         if (state.phase !== 'failing') continue
         const where = namespace === undefined ? '' : ` in namespace ${namespace}`
@@ -163,8 +167,10 @@ export class Controller implements ControllerScope {
     this.#subscribe(this.#primaries, (change) => this.#onPrimary(change))
     for (const { kind } of spec.owns) {
       const resolved = kinds.get(kindKey(kind)) as KindRef
-      if (this.#sources.has(kindKey(kind)) && resolved !== this.#kind) continue
-      this.#subscribe(this.#open(resolved, { namespaces: this.#namespacesOf(resolved) }), (change) => this.#onOwned(change))
+      if (this.#owned.has(kindKey(kind))) continue
+      const source = this.#open(resolved, { namespaces: this.#namespacesOf(resolved) })
+      this.#owned.set(kindKey(kind), source)
+      this.#subscribe(source, (change) => this.#onOwned(change))
     }
     for (const { kind, method, options } of spec.watches) {
       const resolved = kinds.get(kindKey(kind)) as KindRef
@@ -187,7 +193,7 @@ export class Controller implements ControllerScope {
         if (this.#phase === 'running') mapper.map(change)
       })
     }
-    await Promise.all([...this.#sources.values()].map((source) => source.whenSynced(this.signal)))
+    await Promise.all([...this.#sources].map((source) => source.whenSynced(this.signal)))
     this.#phase = 'running'
     for (const key of this.#primaries.store.keys()) this.#enqueueListed(key)
     this.#o.changed()
@@ -222,12 +228,17 @@ export class Controller implements ControllerScope {
 
   // ---- the cache ----
 
-  source(kind: KindRef): Source | undefined {
-    return this.#sources.get(kindKey(kind)) ?? this.cache.find(kind)
+  owned(kind: KindRef): Source | undefined {
+    return this.#owned.get(kindKey(kind))
+  }
+
+  cached(kind: KindRef, namespace: string | undefined): Source | undefined {
+    const source = this.cache.find(kind)
+    return source?.synced && !source.selective && source.covers(namespace) ? source : undefined
   }
 
   async clusterScoped(kind: KindRef): Promise<boolean> {
-    const scope = kind.scope ?? this.#sources.get(kindKey(kind))?.kind.scope
+    const scope = kind.scope ?? this.cache.find(kind)?.kind.scope
     return scope === undefined ? !(await this.client.discovery.resolve(kind)).namespaced : scope === 'Cluster'
   }
 
@@ -242,8 +253,7 @@ export class Controller implements ControllerScope {
 
   #open(kind: KindRef, selection: Parameters<Cache['source']>[1]): Source {
     const source = this.cache.source(kind, selection)
-    const first = !this.#sources.has(kindKey(kind))
-    if (first) this.#sources.set(kindKey(kind), source)
+    this.#sources.add(source)
     this.#unsubscribe.push(source.onState(() => this.#o.changed()))
     return source
   }

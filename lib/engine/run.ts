@@ -299,7 +299,7 @@ export class Run implements Journal {
     this.#children ??= new Children({
       primary: this.primary,
       client: this.client,
-      store: (kind) => scope.source(kind)?.store,
+      store: (kind) => scope.owned(kind)?.store,
       clusterScoped: (kind) => scope.clusterScoped(kind),
       known: scope.knownDifferences,
       fieldManager: scope.fieldManager,
@@ -322,14 +322,12 @@ export class Run implements Journal {
 
   /** The cache of a kind, where it is declared and covers the namespace (undefined: all of them). */
   cached(kind: KindRef, namespace: string | undefined): Source | undefined {
-    const source = this.scope.source(kind)
-    return source?.covers(namespace) ? source : undefined
+    return this.scope.cached(kind, namespace)
   }
 
   /** The cache of an owned kind. */
   owned(kind: KindRef): Source {
-    const declared = this.scope.spec.owns.some((owned) => kindKey(owned.kind) === kindKey(kind))
-    const source = declared ? this.scope.source(kind) : undefined
+    const source = this.scope.owned(kind)
     if (source) return source
     throw new TsopError(
       'TSOP_NOT_DECLARED',
