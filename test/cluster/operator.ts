@@ -54,7 +54,7 @@ export class Operator {
   /** Starts it; resolves as soon as it is ready, and rejects where it exits before. */
   static async start(options: OperatorOptions, kubeconfig: string): Promise<Operator> {
     const operator = new Operator(options, kubeconfig)
-    if (options.ready !== false) await operator.logged(/ready in/)
+    if (options.ready !== false) await operator.logged(/ready in|"msg":"ready"/)
     return operator
   }
 
