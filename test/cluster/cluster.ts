@@ -19,7 +19,7 @@ import { createTransport } from '../../lib/api/http-transport.ts'
 import { loadCluster } from '../../lib/api/kubeconfig.ts'
 import { type CustomResourceDefinition, type KindRef, type KubeObject, kind, type ObjectRef } from '../../lib/resource/kind.ts'
 import { Operator, type OperatorOptions } from './operator.ts'
-import { type UntilOptions, until } from './until.ts'
+import { type Truthy, type UntilOptions, until } from './until.ts'
 
 export { Operator, type OperatorOptions, until }
 
@@ -46,7 +46,7 @@ export interface World {
   apply(...manifests: (object | string)[]): Promise<void>
   /** Installs the definitions of kinds made with `resource()`, and waits until the API serves them. */
   install(...kinds: KindRef<never>[]): Promise<void>
-  until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<NonNullable<T>>
+  until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<Truthy<T>>
   /** Starts `tsop-run` on the test's namespace. It ends with the test. */
   startOperator(options: OperatorOptions): Promise<Operator>
   /** Called at the end of the test, the last one first. */

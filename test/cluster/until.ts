@@ -7,22 +7,20 @@ export interface UntilOptions {
   readonly check?: () => void
 }
 
+export type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
+
 /**
  * Asks again and again until the answer is truthy, and gives that answer. What `ask` throws counts as "not yet", and is told
  * when the time is up.
  */
-export async function until<T>(
-  ask: () => T | Promise<T>,
-  what: string | (() => string),
-  options: UntilOptions = {},
-): Promise<NonNullable<T>> {
+export async function until<T>(ask: () => T | Promise<T>, what: string | (() => string), options: UntilOptions = {}): Promise<Truthy<T>> {
   const withinMs = options.withinMs ?? 30_000
   const end = performance.now() + withinMs
   for (;;) {
     let cause: unknown
     try {
       const answer = await ask()
-      if (answer) return answer
+      if (answer) return answer as Truthy<T>
     } catch (error) {
       cause = error
     }
