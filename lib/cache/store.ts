@@ -129,7 +129,7 @@ export class Store {
     const entry = this.#entries.get(key)
     const known = uid === undefined || entry?.uid === uid ? entry : undefined
     const gone = uid ?? entry?.uid
-    if (gone !== undefined) this.#tombstones.add(gone, known?.resourceVersion)
+    if (gone !== undefined) this.#tombstones.add(gone, key, known?.resourceVersion)
     if (known === undefined) return undefined
     this.#drop(known, false)
     this.#tell()
@@ -199,7 +199,7 @@ export class Store {
         this.#set(entry, old, true)
       }
     }
-    this.#tombstones.listed((uid) => uids.has(uid), resourceVersion)
+    this.#tombstones.listed({ covers: (key) => isIn(key, namespace), has: (uid) => uids.has(uid), resourceVersion })
     this.#reached.set(namespace ?? '', resourceVersion)
     if (rolledBack) this.#log?.warn({ reached, resourceVersion }, 'The API server’s history went back; took over its list as it is')
     this.#tell()
@@ -207,6 +207,8 @@ export class Store {
 
   #set(entry: Entry, old: Entry | undefined, initial: boolean, object?: KubeObject): void {
     if (old !== undefined && old.uid !== entry.uid) {
+      // Its last events may still be under way, when an own write told of its successor.
+      this.#tombstones.add(old.uid, old.key, old.resourceVersion)
       this.#drop(old, initial)
       old = undefined
     }

@@ -1,9 +1,10 @@
-import { compareResourceVersions } from './resource-version.ts'
+import { isNewer } from './resource-version.ts'
 
 /** How many bookmarks a tombstone outlives whose object the store did not know. */
 const BOOKMARKS = 2
 
 interface Tombstone {
+  readonly key: string
   /** The last resourceVersion known of the object; undefined where the store never had it. */
   readonly resourceVersion: string | undefined
   bookmarks: number
@@ -24,8 +25,8 @@ export class Tombstones {
     return this.#byUid.size > 0 && this.#byUid.has(uid)
   }
 
-  add(uid: string, resourceVersion: string | undefined): void {
-    this.#byUid.set(uid, { resourceVersion, bookmarks: 0 })
+  add(uid: string, key: string, resourceVersion: string | undefined): void {
+    this.#byUid.set(uid, { key, resourceVersion, bookmarks: 0 })
   }
 
   /** Its DELETED event came. */
@@ -34,10 +35,10 @@ export class Tombstones {
   }
 
   /** A list that has the object was made before the delete, one that is older than the object before both: the events are still to come. */
-  listed(isListed: (uid: string) => boolean, resourceVersion: string): void {
-    for (const [uid, tombstone] of this.#byUid) {
-      const older = tombstone.resourceVersion !== undefined && compareResourceVersions(resourceVersion, tombstone.resourceVersion) < 0
-      if (!older && !isListed(uid)) this.#byUid.delete(uid)
+  listed(list: { covers(key: string): boolean; has(uid: string): boolean; readonly resourceVersion: string }): void {
+    for (const [uid, { key, resourceVersion }] of this.#byUid) {
+      if (!list.covers(key) || list.has(uid)) continue
+      if (resourceVersion === undefined || !isNewer(resourceVersion, list.resourceVersion)) this.#byUid.delete(uid)
     }
   }
 
