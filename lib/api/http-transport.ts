@@ -1,0 +1,28 @@
+/**
+ * The transport to a real API server: HTTP/2 over one connection, HTTP/1.1 where the server offers no more. Certificates are
+ * always verified unless the kubeconfig says otherwise.
+ */
+
+import type { Clock, Random } from './clock.ts'
+import type { Cluster } from './cluster.ts'
+import { ConnectionPool } from './connection-pool.ts'
+import { Exchange, type Way } from './exchange.ts'
+import type { Transport, TransportRequest, TransportResponse, TransportStream } from './transport.ts'
+
+/**
+ * Connects on the first request. `request` and `stream` reject with `TimeoutError`, `ConnectionError`, the signal's
+ * reason, or the error of the cluster's credentials (`ConfigError`). A 401 is answered with renewed credentials once.
+ */
+export function createTransport(cluster: Cluster, { clock, random }: { clock: Clock; random: Random }): Transport {
+  const url = new URL(cluster.server)
+  const proxy = cluster.proxy === undefined ? undefined : new URL(cluster.proxy)
+  const pool = new ConnectionPool({ url, proxy, clock }, random)
+  const way: Way = { cluster, pool, clock, prefix: url.pathname.replace(/\/+$/, '') }
+  return {
+    request: (request: TransportRequest) =>
+      new Promise<TransportResponse>((resolve, reject) => new Exchange(way, request, false, resolve, reject).start()),
+    stream: (request: TransportRequest) =>
+      new Promise<TransportStream>((resolve, reject) => new Exchange(way, request, true, resolve, reject).start()),
+    close: async () => pool.close(),
+  }
+}

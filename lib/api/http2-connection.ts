@@ -1,0 +1,207 @@
+/**
+ * One HTTP/2 session. What Node leaves to us: noticing a dead peer (PING), telling which requests a server that goes away
+ * never looked at, and not handing over more streams than it takes (what waits inside nghttp2 would pass the write gate too early).
+ */
+
+import http2 from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Clock, Timer } from './clock.ts'
+import type { Connection, ConnectionEvents, Outgoing, Receiver, Sent } from './connection.ts'
+
+const PING_EVERY_MS = 15_000
+const PING_TIMEOUT_MS = 10_000
+/** A list of many megabytes, and many watches beside it, without waiting for window updates. */
+const STREAM_WINDOW = 8 << 20
+const SESSION_WINDOW = 64 << 20
+/** What a server takes before it has said so; nghttp2 assumes the same. */
+const STREAMS_UNTIL_TOLD = 100
+/** Megabytes of buffers above which Node refuses new streams; its default of 10 is less than one window. */
+const SESSION_MEMORY = 1024
+
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
+
+export function openHttp2(socket: Socket, origin: string, clock: Clock, events: ConnectionEvents): Promise<Http2Connection> {
+  return new Promise((resolve, reject) => {
+    const session = http2.connect(origin, {
+      createConnection: () => socket,
+      settings: { initialWindowSize: STREAM_WINDOW, enablePush: false },
+      maxSessionMemory: SESSION_MEMORY,
+    })
+    session.on('error', reject)
+    session.once('close', () => reject(new Error('the connection was closed')))
+    session.once('connect', () => {
+      session.setLocalWindowSize(SESSION_WINDOW)
+      resolve(new Http2Connection(session, clock, events))
+    })
+  })
+}
+
+export class Http2Connection implements Connection {
+  readonly #session: http2.ClientHttp2Session
+  readonly #clock: Clock
+  readonly #events: ConnectionEvents
+  /** All requests under way, and those of them that last. */
+  #open = 0
+  #streams = 0
+  #limit = STREAMS_UNTIL_TOLD
+  #ended = false
+  #error: Error | undefined
+  /** The last stream that a server which goes away looked at. */
+  #lastStream = Number.POSITIVE_INFINITY
+  #answered = false
+  #used = false
+  #pinging = false
+  #timer: Timer | undefined
+
+  constructor(session: http2.ClientHttp2Session, clock: Clock, events: ConnectionEvents) {
+    this.#session = session
+    this.#clock = clock
+    this.#events = events
+    session.on('remoteSettings', ({ maxConcurrentStreams = STREAMS_UNTIL_TOLD }) => {
+      this.#limit = Math.max(1, maxConcurrentStreams)
+      events.freed()
+    })
+    session.on('goaway', (_code, lastStream) => {
+      this.#lastStream = lastStream ?? 0
+      this.#end()
+    })
+    session.on('error', (error) => {
+      this.#error ??= error
+      this.#end()
+    })
+    session.on('close', () => this.#end())
+  }
+
+  canTake(stream: boolean): boolean {
+    return this.#open < this.#limit && this.willTake(stream)
+  }
+
+  /** Streams may hold half of the places, so that requests always find one. */
+  willTake(stream: boolean): boolean {
+    if (this.#ended || this.#session.closed || this.#session.destroyed) return false
+    return stream ? this.#streams < Math.max(1, this.#limit >> 1) : this.#streams < this.#limit
+  }
+
+  send(outgoing: Outgoing, receiver: Receiver): Sent {
+    const { body } = outgoing
+    const headers: http2.OutgoingHttpHeaders = {
+      ':method': outgoing.method,
+      ':path': outgoing.path,
+      ...outgoing.headers,
+      ...(outgoing.authentication as Record<string, string>),
+    }
+    let bytes: Buffer | undefined
+    if (body !== undefined) {
+      bytes = Buffer.from(body)
+      headers['content-length'] = bytes.length
+    }
+    outgoing.beforeSend?.()
+    const stream = this.#session.request(headers, { endStream: bytes === undefined })
+    if (bytes !== undefined) stream.end(bytes)
+    this.#open++
+    if (outgoing.stream) this.#streams++
+    this.#keepChecking()
+
+    let done = false
+    let failure: Error | undefined
+    stream.on('response', (headers) => {
+      this.#answered = true
+      this.#events.answered()
+      if (!done) receiver.response(headers[':status'] ?? 0, plainHeaders(headers))
+    })
+    stream.on('end', () => {
+      // The end of a broken connection looks like the end of an answer, but for the code.
+      if (done || stream.rstCode !== NGHTTP2_NO_ERROR || stream.aborted) return
+      done = true
+      receiver.end()
+    })
+    stream.on('error', (error) => {
+      failure = error
+    })
+    stream.on('close', () => {
+      this.#open--
+      if (outgoing.stream) this.#streams--
+      if (!done) {
+        done = true
+        receiver.fail(this.#error ?? failure ?? new Error('the connection was closed'), this.#isUntouched(stream))
+      }
+      this.#events.freed()
+    })
+    const flow = () => {
+      stream.on('data', (chunk: Buffer) => {
+        if (!done) receiver.data(chunk)
+      })
+    }
+    if (!outgoing.stream) flow()
+    return {
+      flow,
+      cancel() {
+        done = true
+        stream.close(NGHTTP2_CANCEL)
+        // A stream nobody reads would wait for its reader.
+        stream.resume()
+      },
+    }
+  }
+
+  /** The server said so (RFC 9113, 8.7), or it went away before it came to this stream. */
+  #isUntouched(stream: http2.ClientHttp2Stream): boolean {
+    return stream.rstCode === NGHTTP2_REFUSED_STREAM || stream.id === undefined || stream.id > this.#lastStream
+  }
+
+  check(): void {
+    if (!this.#ended) this.#ping()
+  }
+
+  retire(): void {
+    this.#end(true)
+    this.#session.close()
+  }
+
+  destroy(): void {
+    this.#end(true)
+    this.#session.destroy()
+  }
+
+  #end(wanted = false): void {
+    if (this.#ended) return
+    this.#ended = true
+    const isBroken = !wanted && !this.#answered
+    this.#events.ended(this, isBroken ? (this.#error ?? new Error('the connection was closed')) : undefined)
+  }
+
+  /** As long as something is under way or was lately, also when the session no longer takes anything new. */
+  #keepChecking(): void {
+    this.#used = true
+    this.#timer ??= this.#clock.after(PING_EVERY_MS, () => {
+      this.#timer = undefined
+      if (this.#session.destroyed || (this.#open === 0 && !this.#used)) return
+      this.#ping()
+      this.#keepChecking()
+      this.#used = false
+    })
+  }
+
+  #ping(): void {
+    if (this.#pinging || this.#session.destroyed) return
+    this.#pinging = true
+    const giveUp = this.#clock.after(PING_TIMEOUT_MS, () => {
+      this.#error ??= new Error(`no answer to a PING within ${PING_TIMEOUT_MS / 1000} s`)
+      this.#session.destroy()
+    })
+    this.#session.ping(() => {
+      this.#pinging = false
+      giveUp.cancel()
+    })
+  }
+}
+
+/** Without pseudo-headers; a header that came several times as one text. */
+function plainHeaders(headers: http2.IncomingHttpHeaders): Record<string, string> {
+  const plain: Record<string, string> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && name.charCodeAt(0) !== 58) plain[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return plain
+}
