@@ -7,12 +7,7 @@
 import { type DestinationStream, destination as fileDestination, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../resource/log.ts'
 import { describeError, type ErrorFields } from './describe-error.ts'
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
-export const LOG_FORMATS = ['pretty', 'json'] as const
-export type LogFormat = (typeof LOG_FORMATS)[number]
+import type { LogFormat, LogLevel } from './log-levels.ts'
 
 export interface LoggerSettings {
   /** The least important level that is written. Default `info`. */

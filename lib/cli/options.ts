@@ -1,0 +1,189 @@
+/**
+ * The command line of `tsop-run`. One table: the parser, `--help` and the reference (docs/reference/cli.md) are made from it.
+ */
+
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type LogFormat, type LogLevel, logFormats, logLevels } from '../observe/log-levels.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
+import { nearest } from './nearest.ts'
+
+export interface OptionRow {
+  readonly name: string
+  readonly short?: string
+  /** What stands for the value in the help. Absent: a switch. */
+  readonly value?: string
+  readonly multiple?: true
+  readonly choices?: readonly string[]
+  /** For `--help` and the reference. */
+  readonly sentence: string
+}
+
+export const OPTIONS = [
+  {
+    name: 'kubeconfig',
+    value: 'FILE',
+    sentence: 'Take the cluster from this kubeconfig; otherwise $KUBECONFIG, ~/.kube/config, or the service account of the pod.',
+  },
+  { name: 'context', value: 'NAME', sentence: 'Use this context of the kubeconfig instead of its current one.' },
+  { name: 'namespace', short: 'n', value: 'NAME', multiple: true, sentence: 'Serve only this namespace; may be given several times.' },
+  { name: 'all-namespaces', short: 'A', sentence: 'Serve all namespaces, which is the default.' },
+  {
+    name: 'concurrency',
+    value: 'KIND=N',
+    multiple: true,
+    sentence: 'Work on up to N objects of a kind at once, whatever its handler says; KIND is a kind or kind.group.',
+  },
+  { name: 'install-crds', sentence: "Create or update the CustomResourceDefinitions of the handlers' resources before starting." },
+  {
+    name: 'apply',
+    value: 'FILE|DIR',
+    multiple: true,
+    sentence: 'Apply these manifests (YAML or JSON) before starting, namespaces and definitions first.',
+  },
+  { name: 'once', sentence: 'Reconcile every object there is, then exit: 0 when all are done, 1 when one failed or still waits.' },
+  { name: 'watch', sentence: 'Restart when a handler file changes; while the new code does not load, the old keeps running.' },
+  { name: 'check', sentence: 'Load the handlers, say what is wrong with them, and exit; no cluster is needed.' },
+  {
+    name: 'name',
+    value: 'NAME',
+    sentence: "The operator's name, which owns the fields it writes; by default the name in the package.json nearest to the handlers.",
+  },
+  { name: 'log-level', value: 'LEVEL', choices: logLevels, sentence: 'The least important level that is logged; info by default.' },
+  {
+    name: 'log-format',
+    value: 'FORMAT',
+    choices: logFormats,
+    sentence: 'Lines for people or for machines; by default pretty on a terminal and json elsewhere.',
+  },
+  { name: 'debug', sentence: 'Log more (level debug) and show the stacks of errors.' },
+  { name: 'version', short: 'v', sentence: 'Print the version and exit.' },
+  { name: 'help', short: 'h', sentence: 'Print this help and exit.' },
+] as const satisfies readonly OptionRow[]
+
+export interface Options {
+  readonly paths: readonly string[]
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined
+  readonly concurrency: Readonly<Record<string, number>>
+  readonly installCrds: boolean
+  readonly apply: readonly string[]
+  readonly once: boolean
+  readonly watch: boolean
+  readonly check: boolean
+  readonly name: string | undefined
+  readonly logLevel: LogLevel | undefined
+  readonly logFormat: LogFormat | undefined
+  readonly debug: boolean
+  readonly version: boolean
+  readonly help: boolean
+}
+
+/** Throws a `CliError` with exit code 2 and one line that says what is wrong. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parse(args)
+  const flag = (name: string) => values[name] === true
+  const one = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
+  const many = (name: string) => (Array.isArray(values[name]) ? values[name].filter((value) => typeof value === 'string') : [])
+  for (const [name, value] of Object.entries(values)) {
+    if (value === '' || (Array.isArray(value) && value.includes(''))) throw usage(`--${name} needs a value`)
+  }
+  const options: Options = {
+    paths: positionals.length === 0 ? ['handlers'] : positionals,
+    kubeconfig: one('kubeconfig'),
+    context: one('context'),
+    namespaces: namespaces(many('namespace')),
+    concurrency: concurrency(many('concurrency')),
+    installCrds: flag('install-crds'),
+    apply: many('apply'),
+    once: flag('once'),
+    watch: flag('watch'),
+    check: flag('check'),
+    name: operatorName(one('name')),
+    logLevel: choice('log-level', logLevels, one('log-level')),
+    logFormat: choice('log-format', logFormats, one('log-format')),
+    debug: flag('debug'),
+    version: flag('version'),
+    help: flag('help'),
+  }
+  if (options.namespaces !== undefined && flag('all-namespaces')) throw usage('--namespace and --all-namespaces contradict each other')
+  if (options.once && options.watch) throw usage('--once and --watch contradict each other')
+  if (options.check && options.watch) throw usage('--check and --watch contradict each other')
+  return options
+}
+
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
+
+function parse(args: readonly string[]): { values: Values; positionals: string[] } {
+  const rows: readonly OptionRow[] = OPTIONS
+  const config: NonNullable<ParseArgsConfig['options']> = {}
+  for (const { name, short, value, multiple } of rows) {
+    config[name] = { type: value === undefined ? 'boolean' : 'string', ...(short && { short }), ...(multiple && { multiple }) }
+  }
+  const { tokens } = parseArgs({ args: [...args], options: config, allowPositionals: true, strict: false, tokens: true })
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const row = rows.find(({ name }) => name === token.name)
+    if (row === undefined) throw usage(unknown(token.rawName, rows))
+    if (row.value === undefined && token.value !== undefined) throw usage(`--${row.name} takes no value, but got "${token.value}"`)
+    if (row.value !== undefined && (token.value === undefined || (!token.inlineValue && /^-./.test(token.value)))) {
+      throw usage(`${token.rawName} needs a value: ${token.rawName} ${row.value}`)
+    }
+    if (
+      row.value !== undefined &&
+      !row.multiple &&
+      tokens.some((other) => other !== token && other.kind === 'option' && other.name === row.name)
+    ) {
+      throw usage(`--${row.name} is given twice`)
+    }
+  }
+  const { values, positionals } = parseArgs({ args: [...args], options: config, allowPositionals: true, strict: true })
+  return { values, positionals }
+}
+
+function unknown(rawName: string, rows: readonly OptionRow[]): string {
+  const close = nearest(
+    rawName.replace(/^-+/, ''),
+    rows.map(({ name }) => name),
+  )
+  return `unknown option ${rawName}${close === undefined ? '' : `, did you mean --${close}?`}`
+}
+
+function namespaces(names: readonly string[]): readonly string[] | undefined {
+  for (const name of names) {
+    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) throw usage(`"${name}" cannot be the name of a namespace`)
+  }
+  return names.length === 0 ? undefined : [...new Set(names)]
+}
+
+function concurrency(texts: readonly string[]): Record<string, number> {
+  const limits: Record<string, number> = {}
+  for (const text of texts) {
+    const [, kind, number] = /^([A-Za-z][A-Za-z0-9.-]*)=(\d+)$/.exec(text) ?? []
+    const limit = Number(number)
+    if (kind === undefined || !Number.isSafeInteger(limit) || limit < 1) {
+      throw usage(`--concurrency ${text}: expected KIND=N with a whole number from 1 on, such as Database=4`)
+    }
+    limits[kind] = limit
+  }
+  return limits
+}
+
+/** What the API server takes as a field manager. */
+function operatorName(name: string | undefined): string | undefined {
+  if (name !== undefined && !/^[\x21-\x7e]{1,128}$/.test(name))
+    throw usage(`--name ${name}: expected 1 to 128 printable ASCII characters without spaces`)
+  return name
+}
+
+function choice<T extends string>(name: string, choices: readonly T[], value: string | undefined): T | undefined {
+  if (value === undefined) return undefined
+  const found = choices.find((one) => one === value)
+  if (found === undefined) throw usage(`--${name} ${value}: expected one of ${choices.join(', ')}`)
+  return found
+}
+
+function usage(message: string): CliError {
+  return new CliError(exitCodes.usage, `${message}; see tsop-run --help`)
+}

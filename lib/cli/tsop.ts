@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+/** The command `tsop`: what can be done with an operator besides running it. */
+
+import { exitCodes } from './exit-codes.ts'
+import { nearest } from './nearest.ts'
+
+const HELP = `Usage: tsop <command>
+
+Commands:
+  run [options] [directories or files …]  The same as tsop-run; see tsop run --help.
+  version                                 Print the version.
+  help                                    Print this help.
+`
+
+process.exit(await tsop(process.argv.slice(2)))
+
+async function tsop([command, ...rest]: readonly string[]): Promise<number> {
+  switch (command) {
+    case 'run': {
+      const { tsopRun } = await import('./command.ts')
+      return await tsopRun(rest)
+    }
+    case 'version':
+    case '--version':
+    case '-v': {
+      const { version } = await import('./version.ts')
+      process.stdout.write(`${version()}\n`)
+      return exitCodes.ok
+    }
+    case 'help':
+    case '--help':
+    case '-h':
+      process.stdout.write(HELP)
+      return exitCodes.ok
+    case undefined:
+      process.stderr.write(HELP)
+      return exitCodes.usage
+    default: {
+      const close = nearest(command, ['run', 'version', 'help'])
+      process.stderr.write(`tsop: unknown command ${command}${close === undefined ? '' : `, did you mean ${close}?`}; see tsop help\n`)
+      return exitCodes.usage
+    }
+  }
+}
