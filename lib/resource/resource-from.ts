@@ -1,0 +1,149 @@
+/** `resourceFrom()`: a kind that somebody else defines, taken from its CustomResourceDefinition. */
+
+import { createRequire } from 'node:module'
+import type { CustomResourceDefinition, CustomResourceVersion, KindRef, KubeObject, StatusSupport } from './kind.ts'
+
+/** An object of which only the definition is known. Give `resourceFrom` a type of your own to know more. */
+export interface ForeignObject extends KubeObject {
+  spec?: Record<string, unknown>
+  status?: Record<string, unknown>
+}
+
+export interface ForeignKind<O> extends KindRef<O> {
+  readonly plural: string
+  readonly scope: 'Namespaced' | 'Cluster'
+  readonly crd: CustomResourceDefinition
+  /** tsop does not install the definition: it belongs to somebody else. */
+  readonly foreign: true
+}
+
+/**
+ * A reference to a kind defined elsewhere, by its CustomResourceDefinition as an object or as YAML (one document).
+ * What the engine may write to its status is read from the schema: what that does not know, the API server would drop.
+ *
+ * @param options.version default: the version it is stored in
+ * @throws TypeError where it is no CustomResourceDefinition of `apiextensions.k8s.io/v1`, or does not serve the version
+ *
+ * @example
+ * export type Certificate = KubeObject & { spec: { secretName: string } }
+ * export const Certificate = resourceFrom<Certificate>(readFileSync(new URL('certificates.yaml', import.meta.url), 'utf8'))
+ */
+export function resourceFrom<O = ForeignObject>(definition: object | string, options: { version?: string } = {}): ForeignKind<O> {
+  const crd = checked(typeof definition === 'string' ? parsed(definition) : definition)
+  const version = chosen(crd, options.version)
+  const status = statusSupport(version)
+  return {
+    apiVersion: `${crd.spec.group}/${version.name}`,
+    kind: crd.spec.names.kind,
+    plural: crd.spec.names.plural,
+    scope: crd.spec.scope,
+    ...(status === undefined ? {} : { status }),
+    crd,
+    foreign: true,
+  }
+}
+
+function parsed(text: string): unknown {
+  const { parseAllDocuments } = yaml()
+  const documents = parseAllDocuments(text)
+  const all = 'empty' in documents ? [] : documents.filter((document) => document.errors.length > 0 || document.toJS() !== null)
+  const error = all.flatMap((document) => document.errors)[0]
+  if (error !== undefined) throw new TypeError(`resourceFrom: the text is no YAML: ${error.message}`, { cause: error })
+  const [only] = all
+  if (only === undefined) throw new TypeError('resourceFrom: the text is empty; expected a CustomResourceDefinition as YAML')
+  if (all.length > 1)
+    throw new TypeError(`resourceFrom: expected one YAML document, not ${all.length}; hand over each definition by itself`)
+  return only.toJS()
+}
+
+/** Loaded when it is needed: a YAML parser takes 12 MiB that most operators never use. A bundler resolves the first call. */
+function yaml(): typeof import('yaml') {
+  return typeof require === 'function' ? require('yaml') : createRequire(import.meta.url)('yaml')
+}
+
+function checked(value: unknown): CustomResourceDefinition {
+  const crd = value as Partial<CustomResourceDefinition> | null
+  if (typeof crd !== 'object' || crd === null || Array.isArray(crd))
+    throw new TypeError('resourceFrom: expected a CustomResourceDefinition')
+  const { apiVersion, kind } = crd as { apiVersion?: unknown; kind?: unknown }
+  if (kind !== 'CustomResourceDefinition')
+    throw new TypeError(`resourceFrom: expected a CustomResourceDefinition, not ${JSON.stringify(kind) ?? 'an object without a kind'}`)
+  if (apiVersion !== 'apiextensions.k8s.io/v1') {
+    const old =
+      apiVersion === 'apiextensions.k8s.io/v1beta1' ? ', which Kubernetes 1.22 dropped: take a newer release of the definition' : ''
+    throw new TypeError(`resourceFrom: expected apiVersion apiextensions.k8s.io/v1, not ${JSON.stringify(apiVersion)}${old}`)
+  }
+  const { group, names, scope, versions } = crd.spec ?? {}
+  if (
+    !isText(group) ||
+    !isText(names?.kind) ||
+    !isText(names?.plural) ||
+    !isText(scope) ||
+    !Array.isArray(versions) ||
+    versions.length === 0
+  ) {
+    throw new TypeError(
+      `resourceFrom: the definition ${crd.metadata?.name ?? ''} is not complete: it needs spec.group, .names.kind, .names.plural, .scope and .versions`,
+    )
+  }
+  return crd as CustomResourceDefinition
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function chosen(crd: CustomResourceDefinition, name: string | undefined): CustomResourceVersion {
+  const { versions } = crd.spec
+  const stored = versions.find((version) => version.storage && version.served) ?? versions.find((version) => version.served)
+  const version = name === undefined ? stored : versions.find((candidate) => candidate.name === name)
+  const list = versions.filter((candidate) => candidate.served).map((candidate) => candidate.name)
+  if (version === undefined || !version.served) {
+    const which = name === undefined ? 'no version' : `no version ${name}`
+    throw new TypeError(`resourceFrom: ${crd.spec.names.kind} serves ${which}; it serves ${list.join(', ') || 'none at all'}`)
+  }
+  return version
+}
+
+type Node = Record<string, unknown>
+
+/** Nothing to write without the status subresource: a status inside of the object belongs to whoever writes its spec. */
+function statusSupport(version: CustomResourceVersion): StatusSupport | undefined {
+  if (version.subresources?.status === undefined || version.subresources.status === null) return undefined
+  const root = (version.schema?.openAPIV3Schema ?? {}) as Node
+  const status = field(root, 'status')
+  const open = keepsUnknown(root) && status === undefined ? true : status !== undefined && keepsUnknown(status)
+  const has = (name: string) => status !== undefined && field(status, name) !== undefined
+  return {
+    conditions: has('conditions') ? conditionsFit(status) : open,
+    observedGeneration: open || has('observedGeneration'),
+    external: has('external') ? externalFits(status) : open,
+  }
+}
+
+function field(schema: Node, name: string): Node | undefined {
+  return (schema.properties as Record<string, Node> | undefined)?.[name]
+}
+
+function keepsUnknown(schema: Node): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true
+}
+
+/** Whether a `metav1.Condition` can be kept there whole: some kinds have conditions of another shape. */
+function conditionsFit(status: Node | undefined): boolean {
+  const conditions = field(status ?? {}, 'conditions')
+  const items = conditions?.items as Node | undefined
+  if (conditions?.type !== 'array' || items === undefined) return false
+  if (keepsUnknown(items)) return true
+  const needed = (items.required as string[] | undefined) ?? []
+  return needed.every((name) => WRITTEN.includes(name)) && WRITTEN.every((name) => field(items, name) !== undefined)
+}
+
+const WRITTEN = ['type', 'status', 'reason', 'message', 'lastTransitionTime', 'observedGeneration']
+
+/** Whether records by name can be kept there, as `resource()` makes it. */
+function externalFits(status: Node | undefined): boolean {
+  const external = field(status ?? {}, 'external') ?? {}
+  const records = external.additionalProperties
+  return keepsUnknown(external) || (typeof records === 'object' && records !== null && keepsUnknown(records as Node))
+}

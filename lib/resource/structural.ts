@@ -1,0 +1,360 @@
+/**
+ * Makes JSON Schema (as zod writes it for OpenAPI 3.0) structural, which is what a CRD asks for: a type at every level, all fields named
+ * outside of `anyOf` and the like, which may then only narrow values.
+ * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
+ *
+ * Pure: data in, data out.
+ */
+
+import { oneOf } from './regexp.ts'
+import { type Schema, SchemaError } from './schema.ts'
+
+/** @throws SchemaError with the path of what cannot be said */
+export function structural(node: Schema, path: string): Schema {
+  const spelledOut = node['x-kubernetes-preserve-unknown-fields'] === true || node['x-kubernetes-int-or-string'] === true
+  const options = node.anyOf ?? node.oneOf
+  if (options !== undefined) {
+    // Whoever says by `.meta()` how the field is to be kept is not asked for more.
+    const united = spelledOut ? {} : unionWithNull(options, path)
+    return { ...united, ...annotations(node) }
+  }
+  if (node.allOf !== undefined && node.type === undefined) {
+    return {
+      ...intersection(
+        node.allOf.map((part) => structural(part, path)),
+        path,
+      ),
+      ...annotations(node),
+    }
+  }
+  if (node.not !== undefined) throw new SchemaError(path, 'nothing can be stored in this field (z.never()); leave it out')
+  if (node.type === undefined && node.enum !== undefined) return { ...mixedEnum(node.enum), ...annotations(node) }
+  if (node.type === undefined) return { ...(spelledOut ? {} : ANYTHING), ...annotations(node) }
+  if (isNull(node)) throw new SchemaError(path, 'only null could be stored in this field (z.null()); leave it out, or use .nullable()')
+  return nullableEnum({ ...TYPES[node.type]?.(node, path), ...annotations(node) }, node)
+}
+
+const ANYTHING: Schema = { 'x-kubernetes-preserve-unknown-fields': true }
+
+const TYPES: Record<string, (node: Schema, path: string) => Schema> = {
+  string: (node) => ({
+    type: 'string',
+    ...stringFormat(node),
+    ...pick(node, ['enum', 'minLength', 'maxLength', 'pattern']),
+    ...narrowing(node),
+  }),
+  boolean: (node) => ({ type: 'boolean', ...pick(node, ['enum']) }),
+  integer: (node) => ({ type: 'integer', ...integerBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) }),
+  number: (node) => ({ type: 'number', ...floatBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) }),
+  array: (node, path) => ({
+    type: 'array',
+    ...pick(node, ['minItems', 'maxItems']),
+    items: structural(node.items ?? {}, `${path}[]`),
+  }),
+  object,
+}
+
+function object(node: Schema, path: string): Schema {
+  const out: Schema = { type: 'object', ...pick(node, ['minProperties', 'maxProperties']) }
+  const properties = Object.entries(node.properties ?? {})
+  if (properties.length > 0)
+    out.properties = Object.fromEntries(properties.map(([name, value]) => [name, structural(value, `${path}.${name}`)]))
+  if (node.required !== undefined && node.required.length > 0) out.required = node.required
+  const rest = node.additionalProperties
+  if (rest === undefined || rest === false) return out
+  // A CRD has either `properties` or `additionalProperties`.
+  if (rest === true || properties.length > 0 || Object.keys(rest).length === 0) {
+    if (properties.length > 0 || node.properties !== undefined) return { ...out, ...ANYTHING }
+    return { ...out, additionalProperties: ANYTHING }
+  }
+  return { ...out, additionalProperties: structural(rest, `${path}[*]`) }
+}
+
+/** What the API server checks (https://kubernetes.io/docs/reference/using-api/cel/ and the OpenAPI formats of apiextensions). */
+const FORMATS = new Set(['date-time', 'date', 'email', 'hostname', 'ipv4', 'ipv6', 'mac', 'uri', 'uuid'])
+const RENAMED: Record<string, string> = { cidrv4: 'cidr', cidrv6: 'cidr' }
+
+function stringFormat({ format }: Schema): Schema {
+  const known = format === undefined ? undefined : (RENAMED[format] ?? format)
+  return known === 'cidr' || (known !== undefined && FORMATS.has(known)) ? { format: known } : {}
+}
+
+const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 }
+
+function integerBounds(node: Schema): Schema {
+  const { minimum, maximum } = node
+  const small = minimum !== undefined && maximum !== undefined && minimum >= INT32.least && maximum <= INT32.most
+  return {
+    format: small ? 'int32' : 'int64',
+    ...bounds(node, (value) => Math.abs(value) >= Number.MAX_SAFE_INTEGER || (small && (value === INT32.least || value === INT32.most))),
+  }
+}
+
+const FLOAT32_MOST = 3.4028234663852886e38
+
+function floatBounds(node: Schema): Schema {
+  const single = node.minimum === -FLOAT32_MOST && node.maximum === FLOAT32_MOST
+  return { ...(single ? { format: 'float' } : {}), ...bounds(node, (value) => Math.abs(value) >= FLOAT32_MOST) }
+}
+
+function bounds(node: Schema, empty: (bound: number) => boolean): Schema {
+  return {
+    ...(node.minimum === undefined || empty(node.minimum) ? {} : pick(node, ['minimum', 'exclusiveMinimum'])),
+    ...(node.maximum === undefined || empty(node.maximum) ? {} : pick(node, ['maximum', 'exclusiveMaximum'])),
+  }
+}
+
+/** Several patterns or divisors come as `allOf`, each with its type. */
+function narrowing(node: Schema): Schema {
+  const parts = (node.allOf ?? []).map(valuesOnly).filter((part) => Object.keys(part).length > 0)
+  return parts.length === 0 ? {} : { allOf: parts }
+}
+
+/** What may stand beside any type. */
+function annotations(node: Schema): Schema {
+  const extensions = Object.keys(node).filter((key) => key.startsWith('x-kubernetes-'))
+  const example = Array.isArray(node.examples) && node.examples.length > 0 ? { example: node.examples[0] } : {}
+  return { ...example, ...pick(node, ['title', 'description', 'default', 'nullable', 'example', 'externalDocs', ...extensions]) }
+}
+
+/**
+ * An API server compares null with the enum even where `nullable` is true, and refuses it also where the enum has it
+ * (tried on 1.36). A rule is not asked about null.
+ */
+function nullableEnum(schema: Schema, node: Schema): Schema {
+  if (node.nullable !== true || schema.enum === undefined) return schema
+  const { enum: values, ...rest } = schema
+  const allowed = values.filter((value) => value !== null)
+  const list = allowed.map((value) => celLiteral(value, schema.type)).join(', ')
+  const rule = { rule: `self in [${list}]`, message: `must be null or one of ${allowed.join(', ')}` }
+  return { ...rest, 'x-kubernetes-validations': [...(schema['x-kubernetes-validations'] ?? []), rule] }
+}
+
+function celLiteral(value: unknown, type: string | undefined): string {
+  const text = JSON.stringify(value)
+  return type === 'number' && Number.isInteger(value) ? `${text}.0` : text
+}
+
+function mixedEnum(values: readonly unknown[]): Schema {
+  const rest = values.filter((value) => value !== null)
+  const types = new Set(rest.map((value) => (typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value)))
+  const nullable = rest.length < values.length
+  const [only] = types
+  if (types.size === 1 && only !== undefined) {
+    const schema = { type: only, enum: rest, ...(nullable ? { nullable } : {}) }
+    return nullableEnum(schema, schema)
+  }
+  const intOrString = types.size === 2 && types.has('integer') && types.has('string')
+  return { ...(intOrString ? { 'x-kubernetes-int-or-string': true } : ANYTHING), enum: rest, ...(nullable ? { nullable } : {}) }
+}
+
+function unionWithNull(options: readonly Schema[], path: string): Schema {
+  const rest = options.filter((option) => !isNull(option)).map((option) => structural(option, path))
+  const united = union(rest, path)
+  return rest.length < options.length ? nullableEnum({ ...united, nullable: true }, { nullable: true }) : united
+}
+
+/** zod writes null as a string of which only null is allowed. */
+function isNull(node: Schema): boolean {
+  return node.nullable === true && node.enum?.length === 1 && node.enum[0] === null
+}
+
+/** One of several, each structural already. */
+function union(all: readonly Schema[], path: string): Schema {
+  const options = distinct(all)
+  const nullable = options.some((option) => option.nullable === true) ? { nullable: true } : {}
+  if (options.length > 1) for (const option of options) refuseInAlternative(option, path)
+  const [first] = options
+  if (first === undefined) return ANYTHING
+  if (options.length === 1) return first
+  const types = new Set(options.map((option) => option.type ?? (option['x-kubernetes-int-or-string'] === true ? 'int-or-string' : 'any')))
+  if (types.size === 1 && types.has('object')) return { ...unionOfObjects(options, path), ...nullable }
+  if (types.size === 1 && types.has('array')) {
+    const items = union(
+      options.map((option) => option.items ?? ANYTHING),
+      `${path}[]`,
+    )
+    return { type: 'array', items, ...alternatives(options.map(({ items: _items, ...rest }) => rest)), ...nullable }
+  }
+  if (types.size === 1 && first.type !== undefined) return { ...unionOfScalars(first.type, options), ...nullable }
+  if ([...types].every((type) => type === 'integer' || type === 'number')) return { type: 'number', ...alternatives(options), ...nullable }
+  if ([...types].every((type) => type === 'integer' || type === 'number' || type === 'string' || type === 'int-or-string')) {
+    return { ...intOrString(options), ...nullable }
+  }
+  return { ...ANYTHING, ...nullable }
+}
+
+/** What can only be said of the field as a whole. */
+function refuseInAlternative(option: Schema, path: string): void {
+  if (option.default !== undefined) {
+    throw new SchemaError(path, 'a default inside one alternative of a union; put it behind the union: z.union([…]).default(…)')
+  }
+  const extension = Object.keys(option).find((key) => key.startsWith('x-kubernetes-') && !KEPT_BY_UNION.includes(key))
+  if (extension !== undefined)
+    throw new SchemaError(path, `${extension} inside one alternative of a union; put it behind the union, by .meta()`)
+}
+
+const KEPT_BY_UNION = ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-int-or-string']
+
+function unionOfScalars(type: string, options: readonly Schema[]): Schema {
+  const enums = options.map((option) => option.enum)
+  if (enums.every((values) => values !== undefined)) return { type, enum: [...new Set(enums.flat())] }
+  return { type, ...(type === 'integer' ? { format: commonFormat(options) } : {}), ...alternatives(options) }
+}
+
+function commonFormat(options: readonly Schema[]): string {
+  return options.every((option) => option.format === 'int32') ? 'int32' : 'int64'
+}
+
+/** `pattern` and the lengths are only asked of strings, the bounds only of numbers: both may stand side by side. */
+function intOrString(options: readonly Schema[]): Schema {
+  const out: Schema = { 'x-kubernetes-int-or-string': true }
+  const strings = options.filter((option) => option.type !== 'integer' && option.type !== 'number')
+  const numbers = options.filter((option) => option.type !== 'string')
+  if (options.every((option) => option.enum !== undefined)) return { ...out, enum: options.flatMap((option) => option.enum ?? []) }
+  const [text] = strings
+  if (strings.length === 1 && text !== undefined) {
+    Object.assign(out, pick(text, ['minLength', 'maxLength', 'pattern']))
+    if (text.enum !== undefined && text.type === 'string') out.pattern = oneOf(text.enum.map(String))
+  }
+  const [number] = numbers
+  if (numbers.length === 1 && number !== undefined) {
+    Object.assign(out, pick(number, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']))
+    const values = (number.enum ?? []).filter((value) => typeof value === 'number')
+    if (values.length > 0) Object.assign(out, { minimum: Math.min(...values), maximum: Math.max(...values) })
+  }
+  return out
+}
+
+/** All fields of all alternatives outside, and inside of `anyOf` which of them go together. */
+function unionOfObjects(options: readonly Schema[], path: string): Schema {
+  const named = options.every((option) => option.additionalProperties === undefined)
+  const open = options.some((option) => option['x-kubernetes-preserve-unknown-fields'] === true)
+  if (!named) {
+    const values = options.map((option) => option.additionalProperties)
+    if (values.every((value) => typeof value === 'object'))
+      return { type: 'object', additionalProperties: union(values as Schema[], `${path}[*]`) }
+    return { type: 'object', ...ANYTHING }
+  }
+  const names = [...new Set(options.flatMap((option) => Object.keys(option.properties ?? {})))]
+  const properties = Object.fromEntries(names.map((name) => [name, unitedProperty(options, name, `${path}.${name}`)]))
+  const required = (options[0]?.required ?? []).filter((name) => options.every((option) => option.required?.includes(name)))
+  return {
+    type: 'object',
+    ...(names.length > 0 ? { properties } : {}),
+    ...(required.length > 0 ? { required } : {}),
+    ...(open ? ANYTHING : {}),
+    ...alternatives(options.map((option) => withoutKnown(option, properties))),
+  }
+}
+
+/** A field that some alternatives have: a default would be filled in for the others as well. */
+function unitedProperty(options: readonly Schema[], name: string, path: string): Schema {
+  const found = options.map((option) => option.properties?.[name]).filter((schema) => schema !== undefined)
+  const defaults = distinct(found.map((schema) => schema.default)).filter((value) => value !== undefined)
+  if (
+    defaults.length > 0 &&
+    (found.length < options.length || defaults.length > 1 || found.some((schema) => schema.default === undefined))
+  ) {
+    throw new SchemaError(
+      path,
+      'a default in one alternative of a union would be filled in for the others too; make the field optional, or give it the same default in all',
+    )
+  }
+  const description = found.find((schema) => schema.description !== undefined)?.description
+  const united = {
+    ...union(
+      found.map(({ default: _default, ...rest }): Schema => rest),
+      path,
+    ),
+    ...(description === undefined ? {} : { description }),
+  }
+  return defaults.length === 0 ? united : { ...united, default: defaults[0] }
+}
+
+/** What the outer fields say already need not be said again in each alternative. */
+function withoutKnown(option: Schema, known: Record<string, Schema>): Schema {
+  const properties = Object.entries(option.properties ?? {}).filter(([name, schema]) => !same(schema, known[name]))
+  return { ...option, properties: Object.fromEntries(properties) }
+}
+
+function alternatives(options: readonly Schema[]): Schema {
+  const parts = distinct(options.map(valuesOnly))
+  return parts.some((part) => Object.keys(part).length === 0) ? {} : { anyOf: parts }
+}
+
+/** All of several, each structural already. */
+function intersection(parts: readonly Schema[], path: string): Schema {
+  const [first, ...rest] = parts
+  if (first === undefined) return ANYTHING
+  const strange = rest.find((part) => part.type !== first.type)
+  if (strange !== undefined)
+    throw new SchemaError(path, `z.intersection() of ${first.type ?? 'anything'} and ${strange.type ?? 'anything'} cannot be said in a CRD`)
+  if (first.type !== 'object') {
+    const narrower = distinct(rest.map(valuesOnly)).filter((part) => Object.keys(part).length > 0)
+    return narrower.length === 0 ? first : { ...first, allOf: [...(first.allOf ?? []), ...narrower] }
+  }
+  const properties: Record<string, Schema> = {}
+  for (const [name, schema] of parts.flatMap((part) => Object.entries(part.properties ?? {}))) {
+    properties[name] = properties[name] === undefined ? schema : intersection([properties[name], schema], `${path}.${name}`)
+  }
+  const required = [...new Set(parts.flatMap((part) => part.required ?? []))]
+  const all = parts.flatMap((part) => [...(part.anyOf === undefined ? [] : [{ anyOf: part.anyOf }]), ...(part.allOf ?? [])])
+  const open = parts.find((part) => part.additionalProperties !== undefined || part['x-kubernetes-preserve-unknown-fields'] === true)
+  return {
+    type: 'object',
+    ...(Object.keys(properties).length > 0 ? { properties } : {}),
+    ...(required.length > 0 ? { required } : {}),
+    ...(open === undefined ? {} : ANYTHING),
+    ...(all.length > 0 ? { allOf: all } : {}),
+  }
+}
+
+const VALUE_KEYWORDS = [
+  'format',
+  'enum',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+]
+
+/** A schema without what may only stand outside of `anyOf` and the like: types, descriptions, defaults, extensions. */
+function valuesOnly(schema: Schema): Schema {
+  const out = pick(schema, VALUE_KEYWORDS)
+  // The widths of integers belong to the outer type.
+  if (schema.type === 'integer') delete out.format
+  const properties = Object.entries(schema.properties ?? {}).map(([name, value]) => [name, valuesOnly(value)] as const)
+  const narrowed = properties.filter(([, value]) => Object.keys(value).length > 0)
+  if (narrowed.length > 0) out.properties = Object.fromEntries(narrowed)
+  if (schema.items !== undefined) {
+    const items = valuesOnly(schema.items)
+    if (Object.keys(items).length > 0) out.items = items
+  }
+  for (const keyword of ['allOf', 'anyOf'] as const) {
+    const parts = schema[keyword]?.map(valuesOnly)
+    if (parts !== undefined) out[keyword] = parts
+  }
+  return out
+}
+
+function pick(node: Schema, keywords: readonly string[]): Schema {
+  return Object.fromEntries(keywords.filter((keyword) => node[keyword] !== undefined).map((keyword) => [keyword, node[keyword]]))
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return values.filter((value, index) => values.findIndex((other) => same(other, value)) === index)
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}

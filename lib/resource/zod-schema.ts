@@ -1,0 +1,228 @@
+/**
+ * From zod to the schema of a CRD. What zod can check but an API server cannot is an error here, with its path: silently dropped it
+ * would let objects in that the handler's types say cannot exist.
+ */
+
+import { type core, toJSONSchema } from 'zod'
+import { toRe2 } from './regexp.ts'
+import { type Schema, SchemaError } from './schema.ts'
+import { structural } from './structural.ts'
+
+type Zod = core.$ZodTypes
+
+/** @throws SchemaError */
+export function schemaOf(type: core.$ZodType, path: string): Schema {
+  check(type as Zod, path, [])
+  const json = toJSONSchema(type, {
+    target: 'openapi-3.0',
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => amend(zodSchema as Zod, jsonSchema as Schema),
+  }) as Schema & { definitions?: Record<string, Schema> }
+  return structural(inlined(json, json.definitions ?? {}), path)
+}
+
+/** Goes through the type, so that an error can name the field as its author wrote it. */
+function check(type: Zod, path: string, above: readonly Zod[]): void {
+  if (above.includes(type))
+    throw new SchemaError(path, 'the type contains itself, which a CRD schema cannot; use z.unknown() from some depth on')
+  const inside = [...above, type]
+  const { def } = type._zod
+  checkChecks(type, path)
+  const children = CHILDREN[def.type]
+  if (children === undefined) throw new SchemaError(path, REFUSED[def.type] ?? `z.${def.type}() ${NO_JSON}`)
+  for (const [child, childPath] of children(type, path)) check(child as Zod, childPath, inside)
+}
+
+type Child = readonly [core.$ZodType, string]
+
+/** What is inside of a type, with its path; what is wrong with the type itself is thrown. A type that is not here is refused. */
+const CHILDREN: Partial<Record<Zod['_zod']['def']['type'], (type: Zod, path: string) => readonly Child[]>> = {
+  object: (type, path) => {
+    const { shape, catchall } = (type as core.$ZodObject)._zod.def
+    const fields = Object.entries(shape).map(([name, field]): Child => [field, `${path}.${name}`])
+    return catchall === undefined || catchall._zod.def.type === 'never' ? fields : [...fields, [catchall, `${path}[*]`]]
+  },
+  record: (type, path) => {
+    const { keyType, valueType } = (type as core.$ZodRecord)._zod.def
+    checkKeys(keyType as Zod, path)
+    return [[valueType, `${path}[*]`]]
+  },
+  array: (type, path) => [[(type as core.$ZodArray)._zod.def.element, `${path}[]`]],
+  union: (type, path) => (type as core.$ZodUnion)._zod.def.options.map((option): Child => [option, path]),
+  intersection: (type, path) => {
+    const { left, right } = (type as core.$ZodIntersection)._zod.def
+    return [
+      [left, path],
+      [right, path],
+    ]
+  },
+  lazy: (type, path) => [[(type as core.$ZodLazy)._zod.innerType, path]],
+  default: withDefault,
+  prefault: withDefault,
+  optional: innerType,
+  nullable: innerType,
+  nonoptional: innerType,
+  readonly: innerType,
+  string: withPatterns,
+  template_literal: withPatterns,
+  number: () => [],
+  boolean: () => [],
+  null: () => [],
+  any: () => [],
+  unknown: () => [],
+  enum: () => [],
+  literal: (type, path) => {
+    const { values } = (type as core.$ZodLiteral)._zod.def
+    if (values.every((value) => typeof value !== 'bigint' && value !== undefined)) return []
+    throw new SchemaError(path, `z.literal() of a bigint or undefined ${NO_JSON}`)
+  },
+  pipe: (type, path) => {
+    const def = (type as core.$ZodPipe)._zod.def
+    const changes = 'transform' in def || [def.in, def.out].some((part) => part._zod.def.type === 'transform')
+    throw new SchemaError(path, changes ? (REFUSED.transform as string) : 'z.pipe() cannot be said in a CRD; put the checks on one type')
+  },
+}
+
+function innerType(type: Zod, path: string): readonly Child[] {
+  return [[(type as core.$ZodOptional)._zod.def.innerType, path]]
+}
+
+function withDefault(type: Zod, path: string): readonly Child[] {
+  checkDefault(() => (type as core.$ZodDefault)._zod.def.defaultValue, path)
+  return innerType(type, path)
+}
+
+function withPatterns(type: Zod, path: string): readonly Child[] {
+  checkPatterns(type, path)
+  return []
+}
+
+const NO_JSON = 'has no JSON form'
+
+const REFUSED: Record<string, string> = {
+  date: `z.date() ${NO_JSON}; use z.iso.datetime()`,
+  bigint: `z.bigint() ${NO_JSON}; use z.int(), or z.string() for more than 2^53`,
+  map: `z.map() ${NO_JSON}; use z.record()`,
+  set: `z.set() ${NO_JSON}; use z.array() with .meta({ 'x-kubernetes-list-type': 'set' })`,
+  tuple: 'z.tuple() cannot be said in a CRD; use z.object() with a name for each part, or z.array()',
+  custom: 'z.custom() and z.instanceof() cannot be checked by the API server; use a type that has a JSON form',
+  catch: 'z.catch() replaces a value that the API server refuses; use .default() for one that is missing',
+  transform: 'z.transform() changes the value, which the API server does not; keep the type as it is stored and change it in the handler',
+  never: 'nothing can be stored in this field (z.never()); leave it out',
+}
+
+function checkChecks(type: Zod, path: string): void {
+  for (const { _zod } of type._zod.def.checks ?? []) {
+    const { check } = _zod.def
+    if (check === 'overwrite') {
+      throw new SchemaError(
+        path,
+        'trim(), toLowerCase() and the like change the value, which the API server does not; use a pattern, or change it in the handler',
+      )
+    }
+    if (check === 'custom') {
+      throw new SchemaError(
+        path,
+        "refine() and check() run JavaScript, which the API server does not; write the rule in CEL: .meta({ 'x-kubernetes-validations': [{ rule: '…' }] }), or `validations` of the resource",
+      )
+    }
+  }
+}
+
+/** Keys are texts; a fixed set of them becomes fields. */
+function checkKeys(type: Zod, path: string): void {
+  const { def } = type._zod
+  const plain = def.type === 'string' && patternsOf(type).length === 0 && (def.checks ?? []).length === 0
+  if (!plain && keysOf(type) === undefined) {
+    throw new SchemaError(
+      path,
+      "the keys of z.record() cannot be checked by the API server; use z.string() and a rule in CEL: .meta({ 'x-kubernetes-validations': [{ rule: 'self.all(key, …)' }] })",
+    )
+  }
+}
+
+function keysOf(type: Zod): string[] | undefined {
+  const { def } = type._zod
+  if (def.type === 'enum') return Object.values(def.entries).map(String)
+  if (def.type === 'literal') return def.values.map(String)
+  return undefined
+}
+
+function checkDefault(read: () => unknown, path: string): void {
+  const text = JSON.stringify(read())
+  if (text === undefined) throw new SchemaError(path, `its default ${NO_JSON}`)
+  if (text !== JSON.stringify(read())) {
+    throw new SchemaError(path, 'its default is another one each time, but a CRD has one for all objects; let the handler choose the value')
+  }
+}
+
+/** Formats that the API server knows by itself, so that zod's own pattern (which RE2 may not know) is not needed. */
+const CHECKED_BY_FORMAT = new Set(['datetime', 'date', 'hostname'])
+/** zod's pattern has a look-ahead, or leaves a part to its own code. */
+const INSTEAD: Record<string, string> = {
+  base64: '^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$',
+  base64url: '^(?:[0-9A-Za-z_-]{4})*(?:[0-9A-Za-z_-]{2,3})?$',
+  duration: '^P(?:\\d+W|(?:\\d+Y)?(?:\\d+M)?(?:\\d+D)?(?:T(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:[.,]\\d+)?S)?)?)$',
+}
+
+function checkPatterns(type: Zod, path: string): void {
+  for (const pattern of patternsOf(type)) {
+    try {
+      if (typeof pattern !== 'string') toRe2(pattern)
+    } catch (error) {
+      throw new SchemaError(path, (error as Error).message)
+    }
+  }
+}
+
+/** Patterns still to be checked: JavaScript's, or in RE2 already. */
+function patternsOf(type: Zod): (RegExp | string)[] {
+  const def = type._zod.def as { format?: string; pattern?: RegExp; checks?: core.$ZodCheck[]; check?: string }
+  if ((def as { type?: string }).type === 'template_literal') return [(type as core.$ZodTemplateLiteral)._zod.pattern]
+  const parts: { format?: string; pattern?: RegExp }[] = [def, ...(def.checks ?? []).map((part) => part._zod.def as object)]
+  return parts.flatMap(({ format, pattern }) => {
+    if (format !== undefined && CHECKED_BY_FORMAT.has(format)) return []
+    if (format !== undefined && Object.hasOwn(INSTEAD, format)) return INSTEAD[format] as string
+    return pattern ?? []
+  })
+}
+
+/** Corrects what zod writes: flags of patterns are lost, and so are the names of a record's fixed keys. */
+function amend(type: Zod, json: Schema): void {
+  const { def } = type._zod
+  if (def.type === 'string' || def.type === 'template_literal') {
+    const [first, ...rest] = patternsOf(type).map((pattern) => (typeof pattern === 'string' ? pattern : toRe2(pattern)))
+    delete json.pattern
+    delete json.allOf
+    if (rest.length > 0) json.allOf = [first, ...rest].map((pattern) => ({ pattern: pattern as string }))
+    else if (first !== undefined) json.pattern = first
+  }
+  if (def.type === 'record') {
+    const keys = keysOf(def.keyType as Zod)
+    const values = json.additionalProperties
+    if (keys === undefined || typeof values !== 'object') return
+    json.properties = Object.fromEntries(keys.map((key) => [key, values]))
+    delete json.additionalProperties
+  }
+}
+
+/** zod points to types that have an `id`; a CRD has no pointers. What points to itself was refused above. */
+function inlined(node: Schema, definitions: Record<string, Schema>): Schema {
+  const { $ref, definitions: _definitions, ...rest } = node as Schema & { $ref?: string }
+  const target = $ref === undefined ? undefined : definitions[$ref.slice('#/definitions/'.length)]
+  const out: Schema = target === undefined ? rest : { ...inlined(target, definitions), ...rest }
+  if (out.allOf?.length === 1 && out.type === undefined) {
+    const { allOf, ...beside } = out
+    return { ...inlined(allOf[0] as Schema, definitions), ...beside }
+  }
+  const go = (schema: Schema) => inlined(schema, definitions)
+  if (out.properties !== undefined)
+    out.properties = Object.fromEntries(Object.entries(out.properties).map(([name, value]) => [name, go(value)]))
+  if (typeof out.additionalProperties === 'object') out.additionalProperties = go(out.additionalProperties)
+  if (out.items !== undefined) out.items = go(out.items)
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
+    const parts = out[keyword]
+    if (parts !== undefined) out[keyword] = parts.map(go)
+  }
+  return out
+}
