@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts'
-import { type Clock, delay, type Random } from '../api/clock.ts'
+import { type Clock, delay, type Random, type Timer } from '../api/clock.ts'
 import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { FieldSelector, Selector } from '../resource/selector.ts'
 import type { Store } from './store.ts'
 import { watchOnce } from './watch-connection.ts'
-import { endsInitialEvents, type ObjectEvent, WatchProtocolError } from './watch-event.ts'
+import { EndlessListError, endsInitialEvents, type ObjectEvent } from './watch-event.ts'
 import type { WatchState } from './watch-state.ts'
 import { type Attempt, LIVED_MS, NO_HISTORY, pauseMs, type Verdict, verdictOf } from './watch-verdict.ts'
 
@@ -123,7 +123,7 @@ export class Reflector {
     const path = `${await client.pathOf(this.#options.kind, { namespace: this.#options.namespace })}?${this.#query()}`
     const gather = this.#version === undefined ? this.#gatherer() : undefined
     let events = 0
-    let lived = clock.after(0, () => {})
+    let lived: Timer | undefined
 
     const end = await watchOnce({
       transport: client.transport,
@@ -142,7 +142,7 @@ export class Reflector {
         this.#wellAgain()
       },
     })
-    lived.cancel()
+    lived?.cancel()
     return { ...end, verb: 'watch', complete: this.#version !== undefined, events }
   }
 
@@ -175,8 +175,7 @@ export class Reflector {
         draft.commit(event.object.metadata.resourceVersion, { namespace })
         this.#complete(event.object.metadata.resourceVersion)
       } else if (++bookmarks > 1) {
-        // A server that does not know the parameters sends what it has, and then just a bookmark a minute.
-        throw new WatchProtocolError('a streamed list did not end')
+        throw new EndlessListError('the server did not end a streamed list')
       }
     }
   }

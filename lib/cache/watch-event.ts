@@ -20,6 +20,11 @@ export class WatchProtocolError extends Error {
   override readonly name = 'WatchProtocolError'
 }
 
+/** The server sent what it has, but not the bookmark that ends a streamed list: it does not know the parameters. */
+export class EndlessListError extends Error {
+  override readonly name = 'EndlessListError'
+}
+
 /** Throws a `WatchProtocolError`. */
 export function parseEvent(line: string): WatchEvent {
   let event: WatchEvent

@@ -1,7 +1,7 @@
 import { UnknownKindError } from '../api/discovery.ts'
 import { isForbidden, isGone, isNotFound, StatusError } from '../api/status-error.ts'
 import { SilenceError, type WatchEnd } from './watch-connection.ts'
-import { WatchProtocolError } from './watch-event.ts'
+import { EndlessListError, WatchProtocolError } from './watch-event.ts'
 
 /** What the end of a list or watch means for the next try. */
 export interface Trouble {
@@ -27,7 +27,7 @@ export function troubleOf({ error }: WatchEnd, verb: 'list' | 'watch'): Trouble 
         : isForbidden(error)
           ? deniedVerb(error as StatusError, verb)
           : undefined,
-    noStreamedList: error instanceof SilenceError || (status !== undefined && REFUSALS.has(status)),
+    noStreamedList: error instanceof SilenceError || error instanceof EndlessListError || (status !== undefined && REFUSALS.has(status)),
     blamesRequest: error === undefined || error instanceof WatchProtocolError || (status !== undefined && !INNOCENT.has(status)),
     retryAfterMs: (error instanceof StatusError && error.retryAfterMs) || 0,
   }

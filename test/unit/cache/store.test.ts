@@ -49,7 +49,7 @@ describe('Store', () => {
       store.put(configMap('n/a', 8, { uid: 'second' }))
       const changes = told(store)
       store.put(configMap('n/a', 5, { uid: 'first' }))
-      store.removed(configMap('n/a', 7, { uid: 'first' }))
+      store.removed(configMap('n/a', 9, { uid: 'first' }))
       expect(changes).to.deep.equal([])
       expect(store.meta('n/a')?.uid).to.equal('second')
     })
