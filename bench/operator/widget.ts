@@ -1,15 +1,14 @@
 /** The operator of the benchmark's contract, written the way the guide teaches it. */
-import { readFileSync } from 'node:fs'
 import { type Context, type KubeObject, onDelete, onReconcile, owns, resourceFrom } from 'tsop'
 import { ConfigMap } from 'tsop/kinds'
+import definition from './crd.json' with { type: 'json' }
 
 interface Widget extends KubeObject {
   spec: { size: number; message: string }
 }
 
-/** The definition comes from elsewhere: its file is all that is known of it. Compiled, this module is one folder further down. */
-const definition = new URL(import.meta.url.endsWith('.ts') ? 'crd.json' : '../crd.json', import.meta.url)
-const Widget = resourceFrom<Widget>(readFileSync(definition, 'utf8'))
+/** The definition comes from elsewhere: its file is all that is known of it. */
+const Widget = resourceFrom<Widget>(definition)
 
 export class WidgetHandler {
   @owns(ConfigMap, { suffix: 'config' })

@@ -45,7 +45,7 @@ export interface World {
   /** `kubectl apply` of objects, or of a file or folder by its path. */
   apply(...manifests: (object | string)[]): Promise<void>
   /** Installs the definitions of kinds made with `resource()`, and waits until the API serves them. */
-  install(...kinds: KindRef<never>[]): Promise<void>
+  install(...kinds: KindRef<unknown>[]): Promise<void>
   until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<Truthy<T>>
   /** Starts `tsop-run` on the test's namespace. It ends with the test. */
   startOperator(options: OperatorOptions): Promise<Operator>
@@ -115,7 +115,7 @@ async function removeNamespace(client: Client, namespace: string): Promise<void>
   }
 }
 
-async function install(client: Client, ref: KindRef<never>): Promise<void> {
+async function install(client: Client, ref: KindRef<unknown>): Promise<void> {
   if (ref.crd === undefined) throw new Error(`${ref.kind} has no definition to install`)
   const { name } = ref.crd.metadata
   await client.apply(Definition, ref.crd, { fieldManager: 'test', force: true })

@@ -1,16 +1,15 @@
 /** The operator of the fault scenarios' contract, written the way the guide teaches it. */
-import { readFileSync } from 'node:fs'
 import { type Context, type KubeObject, onDelete, onReconcile, owns, requeueAfter, resourceFrom, TerminalError } from 'tsop'
 import { ConfigMap } from 'tsop/kinds'
+import definition from './crd.json' with { type: 'json' }
 
 interface Probe extends KubeObject {
   spec: { children?: number; message?: string; poll?: boolean; pollMillis?: number; blockSeconds?: number }
   status?: { externalId?: string; message?: string }
 }
 
-/** The definition comes from elsewhere: its file is all that is known of it. Compiled, this module is one folder further down. */
-const definition = new URL(import.meta.url.endsWith('.ts') ? 'crd.json' : '../crd.json', import.meta.url)
-const Probe = resourceFrom<Probe>(readFileSync(definition, 'utf8'))
+/** The definition comes from elsewhere: its file is all that is known of it. */
+const Probe = resourceFrom<Probe>(definition)
 
 const LABEL = 'fault.example.com/probe'
 
