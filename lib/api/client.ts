@@ -351,7 +351,9 @@ function deleteBody(options: DeleteOptions): string | undefined {
 
 /** The answer to a DELETE is a Status, or the object: as it was last seen (some built-in kinds), or as it is now that it waits. */
 function isStillThere(answer: unknown): answer is KubeObject {
-  const { kind, metadata } = (answer ?? {}) as Partial<KubeObject>
+  const { kind, metadata, spec } = (answer ?? {}) as Partial<KubeObject> & { spec?: { finalizers?: string[] } }
   if (kind === 'Status' || metadata?.deletionTimestamp === undefined) return false
-  return (metadata.finalizers?.length ?? 0) > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0
+  // A namespace waits for those of its spec.
+  const finalizers = metadata.finalizers ?? (kind === 'Namespace' ? spec?.finalizers : undefined) ?? []
+  return finalizers.length > 0 || (metadata.deletionGracePeriodSeconds ?? 0) > 0
 }

@@ -8,7 +8,6 @@ import type { Clock, Random, Timer } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
 import { connect, type Target } from './connect.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
-import { Http1Connection } from './http1-connection.ts'
 import { openHttp2 } from './http2-connection.ts'
 import { ConnectionError } from './status-error.ts'
 
@@ -155,6 +154,7 @@ export class ConnectionPool implements ConnectionEvents {
     const { url } = this.#target
     const socket: Socket & { alpnProtocol?: string | false | null } = await connect(this.#target, tls, ['h2', 'http/1.1'])
     if (socket.alpnProtocol === 'h2') return await openHttp2(socket, url.origin, this.#clock, this)
+    const { Http1Connection } = await import('./http1-connection.ts')
     return new Http1Connection(url, socket, () => connect(this.#target, tls, ['http/1.1']), this)
   }
 
