@@ -63,6 +63,6 @@ function notesAt(place: object): readonly Note[] {
 
 function installMetadataSymbol(): symbol {
   const symbol = Symbol.for('Symbol.metadata')
-  Object.defineProperty(Symbol, 'metadata', { value: symbol })
+  Object.defineProperty(Symbol, 'metadata', { value: symbol, writable: true, configurable: true })
   return symbol
 }

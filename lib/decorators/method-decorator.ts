@@ -6,7 +6,7 @@ import { type Misplaced, note, type Registration, register } from './metadata.ts
 /** Decorates a method that takes and returns what `F` says; static and private ones are refused where the dialect can tell. */
 export interface HandlerDecorator<F extends (...args: never[]) => unknown> {
   <G extends F>(method: G, context: { readonly kind: 'method'; readonly static: false; readonly private: false }): void
-  <G extends F>(prototype: object, name: string, descriptor: TypedPropertyDescriptor<G>): void
+  <G extends F>(prototype: object & { prototype?: never }, name: string, descriptor: TypedPropertyDescriptor<G>): void
 }
 
 export function methodDecorator<F extends (...args: never[]) => unknown>(registration: Registration): HandlerDecorator<F> {
@@ -87,7 +87,7 @@ export function misplacedText(registration: Registration, misplaced: Misplaced):
     case 'symbol':
       return `${decorator} on a method named by a symbol: give it a name, for logs and errors`
     default:
-      return `${decorator} on a ${misplaced}: put it on a method, such as \`${registration.decorator === 'owns' ? 'service(db) { … }' : 'async reconcile(db, ctx) { … }'}\``
+      return `${decorator} on ${misplaced === 'accessor' ? 'an' : 'a'} ${misplaced}: put it on a method, such as \`${registration.decorator === 'owns' ? 'service(db) { … }' : 'async reconcile(db, ctx) { … }'}\``
   }
 }
 

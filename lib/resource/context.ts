@@ -96,6 +96,9 @@ export interface Context<O = KubeObject> {
    * @throws what the last try threw, or the signal's reason
    */
   retry<T>(f: (attempt: number) => Promise<T> | T, options?: RetryOptions): Promise<T>
+
+  /** Carries the type only, so that the context of another kind is refused; never set. */
+  readonly _object?: O
 }
 
 /** The part of the status that is the handler's to write. */

@@ -157,9 +157,11 @@ function checkDefault(read: () => unknown, path: string): void {
 }
 
 /** Formats that the API server knows by itself, so that zod's own pattern (which RE2 may not know) is not needed. */
-const CHECKED_BY_FORMAT = new Set(['datetime', 'date', 'hostname'])
+const CHECKED_BY_FORMAT = new Set(['datetime', 'date'])
+const HOST_PART = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
 /** zod's pattern has a look-ahead, or leaves a part to its own code. */
 const INSTEAD: Record<string, string> = {
+  hostname: `^${HOST_PART}(?:\\.${HOST_PART})*\\.?$`,
   base64: '^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$',
   base64url: '^(?:[0-9A-Za-z_-]{4})*(?:[0-9A-Za-z_-]{2,3})?$',
   duration: '^P(?:\\d+W|(?:\\d+Y)?(?:\\d+M)?(?:\\d+D)?(?:T(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:[.,]\\d+)?S)?)?)$',

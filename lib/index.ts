@@ -1,0 +1,64 @@
+/**
+ * tsop's public API: what a handler file imports from 'tsop'. References to the built-in kinds are in 'tsop/kinds'.
+ */
+
+/** zod, the very instance that `import { z } from 'zod'` gives. */
+export { z } from 'zod'
+export { HandlerError, isHandlerError, type Problem } from './decorators/handler-error.ts'
+export type { HandlerDecorator } from './decorators/method-decorator.ts'
+export { type DeleteOptions, onDelete } from './decorators/on-delete.ts'
+export { onReconcile, type ReconcileMethod } from './decorators/on-reconcile.ts'
+export { type Built, type OwnsMethod, type OwnsOptions, owns } from './decorators/owns.ts'
+export { type WatchMethod, watches } from './decorators/watches.ts'
+export { isTerminalError, TerminalError } from './engine/errors.ts'
+export { requeueAfter, type WaitReason } from './engine/outcome.ts'
+export type {
+  Conditions,
+  Context,
+  External,
+  ExternalCall,
+  ExternalJob,
+  ExternalState,
+  ReadOptions,
+  RetryOptions,
+  StatusDraft,
+  WatchContext,
+  WatchKeys,
+} from './resource/context.ts'
+export type {
+  Applied,
+  ClientApplyOptions,
+  ClientDeleteOptions,
+  ClientGetOptions,
+  ClientListOptions,
+  ClientWriteOptions,
+  ContextClient,
+  JsonPatchOperation,
+  Patch,
+} from './resource/context-client.ts'
+export type { Duration, ReconcileOptions, WatchOptions } from './resource/handler-spec.ts'
+export {
+  type Condition,
+  type CustomResourceDefinition,
+  type Desired,
+  type DesiredMeta,
+  type KindRef,
+  type KubeObject,
+  kind,
+  type ObjectMeta,
+  type ObjectRef,
+  type OwnerReference,
+  type Resource,
+} from './resource/kind.ts'
+export type { Log } from './resource/log.ts'
+export type { RequeueAfter, Result } from './resource/outcome.ts'
+export {
+  type CustomResource,
+  type PrinterColumn,
+  type ResourceDefinition,
+  type ResourceKind,
+  resource,
+  type Validation,
+} from './resource/resource.ts'
+export { type ForeignKind, type ForeignObject, resourceFrom } from './resource/resource-from.ts'
+export type { FieldSelector, LabelRequirement, LabelSelector, Selector } from './resource/selector.ts'
