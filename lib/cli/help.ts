@@ -18,7 +18,7 @@ export function help(width = 100): string {
     'Options:',
     ...lines,
     '',
-    'Exit codes: 0 stopped or done · 1 failed · 2 command line · 3 kubeconfig, handlers or manifests · 4 cluster',
+    ...wrap('Exit codes: 0 stopped or done · 1 failed · 2 command line · 3 kubeconfig, handlers or manifests · 4 cluster', width),
     '',
   ].join('\n')
 }

@@ -3,6 +3,7 @@
  * compiled handlers pays neither its time nor its memory.
  */
 
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -28,7 +29,7 @@ async function typescriptImport(): Promise<ImportModule> {
     const tsconfig = nearestTsconfig(dirname(file))
     let load = loaders.get(tsconfig ?? '')
     if (load === undefined) {
-      const namespace = `tsop-${loaders.size}`
+      const namespace = randomUUID()
       // Handlers in a package that is not `"type": "module"` are CommonJS, which tsx does by another loader with its own way to say the tsconfig.
       withEnvironment('TSX_TSCONFIG_PATH', tsconfig, () => cjs.register({ namespace }))
       const api = esm.register({ namespace, tsconfig: tsconfig ?? false })

@@ -2,7 +2,8 @@
 
 /** Of `words` the one with the fewest edits from `typed`, or undefined where none is near. */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
-  const allowed = Math.max(1, Math.floor(typed.length / 3))
+  // Two letters that changed places are two edits.
+  const allowed = typed.length < 4 ? 1 : Math.max(2, Math.floor(typed.length / 3))
   let best: string | undefined
   let fewest = allowed + 1
   for (const word of words) {

@@ -1,25 +1,11 @@
-/** `tsop-run` without `--watch`: one process that loads the handlers, serves their kinds and drains when it is asked to stop. */
+/** `tsop-run` without `--watch`: one process, from the first signal to the last clean-up. */
 
-import { Client } from '../api/client.ts'
-import { systemClock, systemRandom } from '../api/clock.ts'
-import type { Cluster } from '../api/cluster.ts'
-import { Manager } from '../engine/manager.ts'
-import { createLogger } from '../observe/logger.ts'
 import { kindName } from '../resource/kind.ts'
-import type { Log } from '../resource/log.ts'
-import { banner, logBanner } from './banner.ts'
-import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type LoadedHandler, loadHandlers } from './load-handlers.ts'
-import { nearest } from './nearest.ts'
-import { operatorName } from './operator-name.ts'
 import type { Options } from './options.ts'
-import { reachCluster } from './reach-cluster.ts'
-import { aborted, Stopped, stopSignal, unlessAborted } from './signals.ts'
-import { isSupervised, reportUsed } from './supervisor.ts'
-import { version } from './version.ts'
-
-/** How long a person, or a script with `--once`, waits for a server that does not answer. */
-const PATIENCE_MS = 10_000
+import { Stopped, stopSignal } from './signals.ts'
+import { reportUsed } from './supervisor.ts'
 
 export async function run(options: Options): Promise<ExitCode> {
   const cwd = process.cwd()
@@ -31,6 +17,7 @@ export async function run(options: Options): Promise<ExitCode> {
   const { signal, dispose } = stopSignal()
   const undo: (() => Promise<void>)[] = []
   try {
+    const { operate } = await import('./operate.ts')
     return await operate(options, cwd, load, signal, undo)
   } catch (error) {
     // Stopped while it started: there was nothing to drain but what `undo` knows.
@@ -42,113 +29,6 @@ export async function run(options: Options): Promise<ExitCode> {
   }
 }
 
-async function operate(
-  options: Options,
-  cwd: string,
-  load: () => Promise<LoadedHandler[]>,
-  signal: AbortSignal,
-  undo: (() => Promise<void>)[],
-): Promise<ExitCode> {
-  const terminal = process.stdout.isTTY === true
-  const colour = terminal && process.stdout.hasColors()
-  const format = options.logFormat ?? (terminal ? 'pretty' : 'json')
-  const log = await createLogger({ level: options.logLevel ?? (options.debug ? 'debug' : 'info'), format, colour, stacks: options.debug })
-
-  const cluster = await findCluster(options)
-  if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
-  const { createTransport } = await import('../api/http-transport.ts')
-  const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
-  undo.push(() => transport.close())
-  const patienceMs = terminal || options.once ? PATIENCE_MS : undefined
-  const [handlers] = await Promise.all([
-    load(),
-    reachCluster({ cluster, transport, clock: systemClock, random: systemRandom, log, signal, patienceMs }),
-  ])
-  checkConcurrency(options, handlers)
-  signal.throwIfAborted()
-
-  const name = options.name ?? operatorName(options.paths, cwd)
-  const client = new Client({ transport, clock: systemClock, userAgent: `${name.replaceAll('/', '-')}/tsop-${version()}` })
-  await prepare(options, cwd, handlers, cluster, { client, clock: systemClock, signal, log })
-
-  const manager = new Manager({ name, client, handlers, namespaces: options.namespaces, concurrency: options.concurrency, log })
-  undo.push(() => manager.stop())
-  await unlessAborted(signal, manager.start())
-
-  const { server, context } = cluster
-  const facts = { version: version(), name, server, context, namespaces: options.namespaces, controllers: manager.controllers }
-  const ready = { ...facts, readyMs: performance.now() }
-  if (format === 'json') logBanner(log, ready)
-  else process.stdout.write(banner(ready, terminal && !options.once ? hint(handlers) : undefined, colour))
-
-  if (options.once) return await finish(manager, signal, log)
-  await aborted(signal)
-  log.info({ signal: (signal.reason as Error).message }, 'stopping: no new run starts, running ones get their time')
-  return exitCodes.ok
-}
-
-async function findCluster({ kubeconfig, context }: Options): Promise<Cluster> {
-  const { loadCluster } = await import('../api/kubeconfig.ts')
-  try {
-    return await loadCluster({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-      env: process.env,
-    })
-  } catch (error) {
-    throw new CliError(exitCodes.configuration, error instanceof Error ? error.message : String(error), { cause: error })
-  }
-}
-
-/** What is put into the cluster before the first run. */
-async function prepare(
-  options: Options,
-  cwd: string,
-  handlers: readonly LoadedHandler[],
-  cluster: Cluster,
-  context: import('./install-crds.ts').ApplyContext,
-): Promise<void> {
-  // Read before anything is written: a wrong manifest leaves the cluster as it was.
-  const manifests = options.apply.length === 0 ? [] : await (await import('./read-manifests.ts')).readManifests(options.apply, cwd)
-  if (options.installCrds) {
-    const { definitions, installCrds } = await import('./install-crds.ts')
-    await installCrds(definitions(handlers.map(({ spec }) => spec)), context)
-  }
-  if (manifests.length > 0) {
-    const [only, ...others] = options.namespaces ?? []
-    const namespace = (others.length === 0 ? only : undefined) ?? cluster.namespace ?? 'default'
-    const { applyManifests } = await import('./apply-manifests.ts')
-    await applyManifests(manifests, namespace, context)
-  }
-}
-
-/** `--once`: says of each object that is not done why. */
-async function finish(manager: Manager, signal: AbortSignal, log: Log): Promise<ExitCode> {
-  const { failed } = await unlessAborted(signal, manager.whenIdle())
-  for (const { kind, key, message } of failed) log.error({ controller: kind, ...(key !== '' && { name: key }) }, `not done: ${message}`)
-  if (failed.length === 0) log.info('every object is reconciled')
-  return failed.length === 0 ? exitCodes.ok : exitCodes.failed
-}
-
-function checkConcurrency({ concurrency }: Options, handlers: readonly LoadedHandler[]): void {
-  const kinds = handlers.flatMap(({ spec: { kind } }) => [kind.kind, kindName(kind)])
-  for (const name of Object.keys(concurrency)) {
-    if (kinds.some((kind) => kind.toLowerCase() === name.toLowerCase())) continue
-    const close = nearest(name, kinds)
-    const all = handlers.map(({ spec }) => kindName(spec.kind)).join(', ')
-    throw new CliError(
-      exitCodes.usage,
-      `--concurrency ${name}: no handler reconciles this kind; ${close === undefined ? `there are ${all}` : `did you mean ${close}?`}`,
-    )
-  }
-}
-
 function checked(handlers: readonly LoadedHandler[]): string {
   return handlers.map(({ spec }) => `${kindName(spec.kind)}: ${spec.className} in ${spec.file}\n`).join('')
-}
-
-function hint(handlers: readonly LoadedHandler[]): string {
-  const [first] = handlers
-  const again = isSupervised() ? ' · restarts when a handler file changes' : ''
-  return first === undefined ? '' : `Ctrl-C stops${again} · next: kubectl get ${kindName(first.spec.kind).toLowerCase()} -A`
 }
