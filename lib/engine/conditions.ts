@@ -38,7 +38,8 @@ type Wanted = { status: Condition['status']; reason: string; message: string } |
 export function nextStatus(current: Status | undefined, fields: Record<string, unknown>, facts: RunFacts): Status {
   const next: Status = { ...fields }
   const { support } = facts
-  if (current?.external !== undefined && support.external) next.external = current.external
+  // The engine's record, or a field of somebody else's schema: neither is the handler's.
+  if (current?.external !== undefined) next.external = current.external
   if (support.observedGeneration && facts.generation !== undefined) next.observedGeneration = facts.generation
   else if (current?.observedGeneration !== undefined) next.observedGeneration = current.observedGeneration
   const conditions = support.conditions ? nextConditions(current?.conditions ?? [], facts) : current?.conditions

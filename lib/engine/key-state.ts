@@ -44,7 +44,12 @@ export class KeyStates {
     switch (reason) {
       case 'deletion':
       case 'generation':
-        this.#states.set(key, { ...state, failures: 0, conflicts: 0, asked: reason === 'generation' && state.outcome === 'terminal' })
+        this.#states.set(key, {
+          ...state,
+          failures: 0,
+          conflicts: 0,
+          asked: state.asked || (reason === 'generation' && state.outcome === 'terminal'),
+        })
         return true
       case 'touched':
         if (state.outcome === 'terminal') state.asked = true
@@ -88,7 +93,9 @@ export class KeyStates {
       case 'terminal': {
         const { type, reason, message } = outcome
         const failures = type === 'error' ? (old?.failures ?? 0) + 1 : 0
-        state = { ...none, outcome: type, summary: `${type}:${reason}:${message}`, message: `${reason}: ${message}`, failures }
+        // What somebody asked for is still to be done where the run did not get that far.
+        const asked = type === 'error' && (old?.asked ?? false)
+        state = { ...none, outcome: type, summary: `${type}:${reason}:${message}`, message: `${reason}: ${message}`, failures, asked }
       }
     }
     this.#states.set(key, state)
