@@ -46,7 +46,8 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
   if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON()
-  const result: Record<string, unknown> = {}
+  // Without a prototype, so that `__proto__` is a key like any other.
+  const result: Record<string, unknown> = Object.create(null)
   for (const key of Object.keys(value).sort()) result[key] = sorted((value as Record<string, unknown>)[key])
   return result
 }

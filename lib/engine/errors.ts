@@ -71,5 +71,14 @@ export class StaleError extends Error {
 /** One line of an error for a condition or a log. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? error.name : error.message
-  return typeof error === 'string' ? error : `a value that is no Error was thrown: ${String(error)}`
+  return typeof error === 'string' ? error : `a value that is no Error was thrown: ${textOf(error)}`
+}
+
+/** Not every object can be turned into text. */
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return 'an object'
+  }
 }
