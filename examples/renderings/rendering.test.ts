@@ -14,8 +14,11 @@ describe('the example renderings', () => {
 
       const [job] = await t.until(() => farm.jobs.length > 0 && farm.jobs, 'the job to be started')
       expect(job?.request).to.deep.equal({ scene: 'sunrise', frames: 1 })
-      const waiting = await t.until(() => condition(t, 'Reconciling'), 'the job to be shown')
-      expect(waiting).to.include({ status: 'True', reason: 'Rendering', message: 'in progress' })
+      const waiting = async () => {
+        const shown = await condition(t, 'Reconciling')
+        return shown?.reason === 'Rendering' && shown.message === 'in progress'
+      }
+      await t.until(waiting, 'the job to be shown')
 
       farm.finish(job!.key)
       await t.kubectl('wait', '--for=condition=Ready', 'rendering/intro', '--timeout=30s')
