@@ -244,7 +244,7 @@ function unionOfObjects(options: readonly Schema[], path: string): Schema {
     ...(names.length > 0 ? { properties } : {}),
     ...(required.length > 0 ? { required } : {}),
     ...(open ? ANYTHING : {}),
-    ...alternatives(options.map((option) => withoutKnown(option, properties))),
+    ...alternatives(options.map((option) => withoutKnown(option, properties, required))),
   }
 }
 
@@ -273,9 +273,11 @@ function unitedProperty(options: readonly Schema[], name: string, path: string):
 }
 
 /** What the outer fields say already need not be said again in each alternative. */
-function withoutKnown(option: Schema, known: Record<string, Schema>): Schema {
+function withoutKnown(option: Schema, known: Record<string, Schema>, required: readonly string[]): Schema {
   const properties = Object.entries(option.properties ?? {}).filter(([name, schema]) => !same(schema, known[name]))
-  return { ...option, properties: Object.fromEntries(properties) }
+  const more = (option.required ?? []).filter((name) => !required.includes(name))
+  const { required: _required, ...rest } = option
+  return { ...rest, properties: Object.fromEntries(properties), ...(more.length > 0 ? { required: more } : {}) }
 }
 
 function alternatives(options: readonly Schema[]): Schema {
