@@ -156,8 +156,8 @@ function checkDefault(read: () => unknown, path: string): void {
   }
 }
 
-/** Formats that the API server knows by itself, so that zod's own pattern (which RE2 may not know) is not needed. */
-const CHECKED_BY_FORMAT = new Set(['datetime', 'date'])
+/** Formats that the API server checks by itself, so that zod's own long pattern is not needed. */
+const CHECKED_BY_FORMAT: Record<string, string> = { datetime: 'date-time', date: 'date' }
 const HOST_PART = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
 /** zod's pattern has a look-ahead, or leaves a part to its own code. */
 const INSTEAD: Record<string, string> = {
@@ -177,15 +177,26 @@ function checkPatterns(type: Zod, path: string): void {
   }
 }
 
+type StringCheck = { readonly format?: string; readonly pattern?: RegExp; readonly local?: boolean; readonly precision?: number | null }
+
+/** A text may be a format by itself (`z.email()`) and have checks beside. */
+function stringChecks(type: Zod): StringCheck[] {
+  return [type._zod.def as StringCheck, ...(type._zod.def.checks ?? []).map((check) => check._zod.def as StringCheck)]
+}
+
+/** The format that stands for a check. `local` and `precision: -1` are wider than the API server's `date-time`. */
+function serverFormat({ format, local, precision }: StringCheck): string | undefined {
+  if (format === undefined || local === true || precision === -1) return undefined
+  return Object.hasOwn(CHECKED_BY_FORMAT, format) ? CHECKED_BY_FORMAT[format] : undefined
+}
+
 /** Patterns still to be checked: JavaScript's, or in RE2 already. */
 function patternsOf(type: Zod): (RegExp | string)[] {
-  const def = type._zod.def as { format?: string; pattern?: RegExp; checks?: core.$ZodCheck[]; check?: string }
-  if ((def as { type?: string }).type === 'template_literal') return [(type as core.$ZodTemplateLiteral)._zod.pattern]
-  const parts: { format?: string; pattern?: RegExp }[] = [def, ...(def.checks ?? []).map((part) => part._zod.def as object)]
-  return parts.flatMap(({ format, pattern }) => {
-    if (format !== undefined && CHECKED_BY_FORMAT.has(format)) return []
-    if (format !== undefined && Object.hasOwn(INSTEAD, format)) return INSTEAD[format] as string
-    return pattern ?? []
+  if (type._zod.def.type === 'template_literal') return [(type as core.$ZodTemplateLiteral)._zod.pattern]
+  return stringChecks(type).flatMap((check) => {
+    if (serverFormat(check) !== undefined) return []
+    const { format, pattern } = check
+    return (format !== undefined && Object.hasOwn(INSTEAD, format) ? INSTEAD[format] : pattern) ?? []
   })
 }
 
@@ -194,8 +205,12 @@ function amend(type: Zod, json: Schema): void {
   const { def } = type._zod
   if (def.type === 'string' || def.type === 'template_literal') {
     const [first, ...rest] = patternsOf(type).map((pattern) => (typeof pattern === 'string' ? pattern : toRe2(pattern)))
+    const format = stringChecks(type)
+      .map(serverFormat)
+      .find((name) => name !== undefined)
     delete json.pattern
     delete json.allOf
+    if (format !== undefined) json.format = format
     if (rest.length > 0) json.allOf = [first, ...rest].map((pattern) => ({ pattern: pattern as string }))
     else if (first !== undefined) json.pattern = first
   }

@@ -143,6 +143,11 @@ describe('schemaOf', () => {
 
   it('writes an address range by the name that the server knows', () => expect(field(z.cidrv4())?.format).to.equal('cidr'))
 
+  it('checks a local time by its pattern, since the format of the server asks for a zone', () => {
+    expect(field(z.iso.datetime({ local: true }))).to.have.property('pattern')
+    expect(field(z.iso.datetime({ local: true }))).to.not.have.property('format')
+  })
+
   it('asks only for fields without a default', () => {
     expect(schemaOf(z.object({ a: z.string(), b: z.string().default('x'), c: z.string().optional() }), 'spec').required).to.deep.equal([
       'a',
