@@ -29,6 +29,7 @@ export class WorkQueue {
   /** Keys that are being run, each with what came in meanwhile. */
   readonly #running = new Map<string, { due: number; handicap: number } | undefined>()
   #timer: { timer: Timer; due: number } | undefined
+  #closed = false
 
   /** `onReady` is called, never from within `take`, when there may be something to take. */
   constructor(clock: Clock, onReady: () => void) {
@@ -94,7 +95,9 @@ export class WorkQueue {
     return this.#running.has(key)
   }
 
+  /** `onReady` is not called any more. */
   close(): void {
+    this.#closed = true
     this.#timer?.timer.cancel()
     this.#timer = undefined
   }
@@ -113,7 +116,7 @@ export class WorkQueue {
     this.#entries.set(key, entry)
     if (entry.ready) {
       this.#ready.push(entry)
-      this.#onReady()
+      if (!this.#closed) this.#onReady()
     } else {
       this.#waiting.push(entry)
       this.#arm()
@@ -133,7 +136,7 @@ export class WorkQueue {
   /** One timer, for the earliest key that is not yet due. */
   #arm(): void {
     const first = this.#waiting.peek()
-    if (first === undefined || (this.#timer && this.#timer.due <= first.due)) return
+    if (this.#closed || first === undefined || (this.#timer && this.#timer.due <= first.due)) return
     this.#timer?.timer.cancel()
     const due = first.due
     const timer = this.#clock.after(due - this.#clock.monotonic(), () => {
