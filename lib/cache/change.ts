@@ -1,5 +1,4 @@
 import type { KubeObject } from '../resource/kind.ts'
-import { type Entry, objectOf } from './entry.ts'
 
 /** What happened to one object in a store. */
 export interface Change {
@@ -9,8 +8,9 @@ export interface Change {
   /** Of a deletion that an event told: the one of the event. */
   readonly resourceVersion: string
   /**
-   * The new object; of a deletion the last one known. All listeners get the same instance: it is read-only. Free where it
-   * came by an event, parsed on first use where it came by a list.
+   * The new object; of a deletion the last one known. All listeners get the same instance: it is read-only. It is free where
+   * the change came by an event. Where it came by a list it is parsed on first use, which must be while the listener is
+   * called; later it throws, since the store may have let the text go.
    */
   readonly object: KubeObject
   /** What the store had before; undefined for an added object. Parsed on first use; read-only as well. */
@@ -19,42 +19,46 @@ export interface Change {
   readonly initial: boolean
 }
 
+/** Where the text of a listed object is, until its listeners have been called. */
+export type LateText = () => string
+
 export class LazyChange implements Change {
   readonly type: Change['type']
+  readonly key: string
+  readonly uid: string
+  readonly resourceVersion: string
   readonly initial: boolean
-  readonly #entry: Entry
-  readonly #oldEntry: Entry | undefined
-  #object: KubeObject | undefined
-  #old: KubeObject | undefined
+  #object: KubeObject | string | LateText | undefined
+  #old: KubeObject | string | undefined
 
-  constructor(type: Change['type'], entry: Entry, old: Entry | undefined, initial: boolean, object?: KubeObject) {
+  constructor(
+    type: Change['type'],
+    of: { readonly key: string; readonly uid: string; readonly resourceVersion: string },
+    what: { readonly object: KubeObject | string | LateText; readonly old: string | undefined; readonly initial: boolean },
+  ) {
     this.type = type
-    this.initial = initial
-    this.#entry = entry
-    this.#oldEntry = old
-    this.#object = object
-  }
-
-  get key(): string {
-    return this.#entry.key
-  }
-
-  get uid(): string {
-    return this.#entry.uid
-  }
-
-  get resourceVersion(): string {
-    return this.#object?.metadata.resourceVersion ?? this.#entry.resourceVersion
+    this.key = of.key
+    this.uid = of.uid
+    this.resourceVersion = of.resourceVersion
+    this.initial = what.initial
+    this.#object = what.object
+    this.#old = what.old
   }
 
   get object(): KubeObject {
-    this.#object ??= objectOf(this.#entry)
+    if (typeof this.#object === 'function') this.#object = this.#object()
+    if (typeof this.#object === 'string') this.#object = JSON.parse(this.#object) as KubeObject
+    if (this.#object === undefined) throw new Error('the object of a listed change must be read while the listener is called')
     return this.#object
   }
 
   get old(): KubeObject | undefined {
-    if (this.#oldEntry === undefined) return undefined
-    this.#old ??= objectOf(this.#oldEntry)
+    if (typeof this.#old === 'string') this.#old = JSON.parse(this.#old) as KubeObject
     return this.#old
+  }
+
+  /** All listeners have been called. */
+  seal(): void {
+    if (typeof this.#object === 'function') this.#object = undefined
   }
 }

@@ -1,4 +1,5 @@
 import { type KubeObject, keyOf } from '../resource/kind.ts'
+import { Block, type TextArena } from './text-arena.ts'
 
 /** What the store knows of an object without parsing it. */
 export interface Meta {
@@ -14,27 +15,31 @@ export interface Meta {
   readonly controllerUid: string | undefined
 }
 
-/** One version of one object: the few fields that are looked at often, and the whole as JSON text. Never changed. */
-export interface Entry extends Meta {
-  readonly text: string
-}
+/** One version of one object: the few fields that are looked at often, and the whole as JSON text in an arena. */
+export class Entry extends Block implements Meta {
+  readonly key: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly generation: number | undefined
+  readonly deleting: boolean
+  readonly controllerUid: string | undefined
 
-/** Makes an entry; takes `managedFields` off the object (some half of the metadata, and of no use to an operator). */
-export function entryOf(object: KubeObject): Entry {
-  const metadata = object.metadata as KubeObject['metadata'] & { managedFields?: unknown }
-  if (metadata.managedFields !== undefined) delete metadata.managedFields
-  return {
-    key: keyOf(metadata),
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-    generation: metadata.generation,
-    deleting: metadata.deletionTimestamp !== undefined,
-    controllerUid: metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid,
-    text: JSON.stringify(object),
+  /** Takes `managedFields` off the object: some half of the metadata, and of no use to an operator. */
+  constructor(object: KubeObject, arena: TextArena) {
+    super()
+    const metadata = object.metadata as KubeObject['metadata'] & { managedFields?: unknown }
+    if (metadata.managedFields !== undefined) delete metadata.managedFields
+    this.key = keyOf(metadata)
+    this.uid = metadata.uid
+    this.resourceVersion = metadata.resourceVersion
+    this.generation = metadata.generation
+    this.deleting = metadata.deletionTimestamp !== undefined
+    this.controllerUid = metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid
+    arena.write(this, JSON.stringify(object))
   }
-}
 
-/** A fresh object each time: the caller owns it. */
-export function objectOf(entry: Entry): KubeObject {
-  return JSON.parse(entry.text) as KubeObject
+  get meta(): Meta {
+    const { key, uid, resourceVersion, generation, deleting, controllerUid } = this
+    return { key, uid, resourceVersion, generation, deleting, controllerUid }
+  }
 }

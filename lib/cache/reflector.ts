@@ -4,7 +4,7 @@ import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { FieldSelector, Selector } from '../resource/selector.ts'
-import type { Store } from './store.ts'
+import type { Draft, Store } from './store.ts'
 import { watchOnce } from './watch-connection.ts'
 import { EndlessListError, endsInitialEvents, type ObjectEvent } from './watch-event.ts'
 import type { WatchState } from './watch-state.ts'
@@ -121,7 +121,8 @@ export class Reflector {
   async #watch(signal: AbortSignal): Promise<Attempt> {
     const { client, clock } = this.#options
     const path = `${await client.pathOf(this.#options.kind, { namespace: this.#options.namespace })}?${this.#query()}`
-    const gather = this.#version === undefined ? this.#gatherer() : undefined
+    const draft = this.#version === undefined ? this.#options.store.draft() : undefined
+    const gather = draft && this.#gatherInto(draft)
     let events = 0
     let lived: Timer | undefined
 
@@ -143,6 +144,7 @@ export class Reflector {
       },
     })
     lived?.cancel()
+    if (this.#version === undefined) draft?.discard()
     return { ...end, verb: 'watch', complete: this.#version !== undefined, events }
   }
 
@@ -164,9 +166,8 @@ export class Reflector {
   }
 
   /** Takes the events of a streamed list; the store sees them when all are there. */
-  #gatherer(): (event: ObjectEvent) => void {
-    const { store, namespace } = this.#options
-    const draft = store.draft()
+  #gatherInto(draft: Draft): (event: ObjectEvent) => void {
+    const { namespace } = this.#options
     let bookmarks = 0
     return (event) => {
       if (event.type === 'DELETED') draft.delete(event.object)

@@ -2,10 +2,11 @@ import { labelMatcher } from '../api/selectors.ts'
 import { type KubeObject, keyOf } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { Selector } from '../resource/selector.ts'
-import { type Change, LazyChange } from './change.ts'
-import { type Entry, entryOf, type Meta, objectOf } from './entry.ts'
+import { type Change, type LateText, LazyChange } from './change.ts'
+import { Entry, type Meta } from './entry.ts'
 import { OwnerIndex } from './owner-index.ts'
 import { compareResourceVersions, isNewer } from './resource-version.ts'
+import { TextArena } from './text-arena.ts'
 import { Tombstones } from './tombstones.ts'
 
 export type { Change, Meta }
@@ -30,12 +31,15 @@ export interface StoreOptions {
  */
 export class Store {
   readonly #entries = new Map<string, Entry>()
+  readonly #texts = new TextArena()
   readonly #owned = new OwnerIndex()
   readonly #tombstones = new Tombstones()
   /** Up to which resourceVersion the watch has told everything, by its namespace (`''`: one watch for all). */
   readonly #reached = new Map<string, string>()
   readonly #listeners = new Set<(change: Change) => void>()
-  #untold: (Change | undefined)[] = []
+  #untold: (LazyChange | undefined)[] = []
+  /** Replaced while changes are being told: their texts may still be asked for. */
+  #replaced: Entry[] = []
   #telling = false
   readonly #log: Log | undefined
   readonly #selects: ((object: KubeObject) => boolean) | undefined
@@ -59,15 +63,12 @@ export class Store {
 
   /** The fields that are known without parsing: cheap. */
   meta(key: string): Meta | undefined {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return undefined
-    const { text: _, ...meta } = entry
-    return meta
+    return this.#entries.get(key)?.meta
   }
 
   get(key: string): KubeObject | undefined {
     const entry = this.#entries.get(key)
-    return entry && objectOf(entry)
+    return entry && this.#parse(entry)
   }
 
   /** Parses all it returns; in no order. */
@@ -76,7 +77,7 @@ export class Store {
     const objects: KubeObject[] = []
     for (const entry of this.#entries.values()) {
       if (!isIn(entry.key, options.namespace)) continue
-      const object = objectOf(entry)
+      const object = this.#parse(entry)
       if (matches === undefined || matches(object.metadata.labels)) objects.push(object)
     }
     return objects
@@ -84,7 +85,7 @@ export class Store {
 
   /** The objects whose controller is the owner with this uid. */
   ownedBy(uid: string): KubeObject[] {
-    return this.ownedKeys(uid).map((key) => objectOf(this.#entries.get(key) as Entry))
+    return this.ownedKeys(uid).map((key) => this.#parse(this.#entries.get(key) as Entry))
   }
 
   ownedKeys(uid: string): string[] {
@@ -99,7 +100,7 @@ export class Store {
     // What is not there although the watch has come further was deleted since: this is late.
     const newest = old?.resourceVersion ?? this.#reachedFor(object)
     if (newest !== undefined && !isNewer(resourceVersion, newest)) return
-    this.#set(entryOf(object), old, options.initial ?? false, object)
+    this.#set(new Entry(object, this.#texts), old, options.initial ?? false, object)
     this.#tell()
   }
 
@@ -152,19 +153,28 @@ export class Store {
     draft.commit(resourceVersion, options)
   }
 
-  /** Gathers a relist piece by piece, each object at once in its compact form. */
+  /** Gathers a relist piece by piece, each object at once in its compact form. End it with `commit` or `discard`. */
   draft(): Draft {
-    const entries = new Map<string, Entry>()
+    const listed = new Map<string, Entry>()
+    const forget = (key: string) => {
+      const entry = listed.get(key)
+      if (entry !== undefined && entry !== this.#entries.get(key)) this.#texts.free(entry)
+      listed.delete(key)
+    }
     return {
       add: (object) => {
         const { uid, resourceVersion } = object.metadata
-        const there = this.#entries.get(keyOf(object.metadata))
+        const key = keyOf(object.metadata)
+        forget(key)
+        const there = this.#entries.get(key)
         const same = there !== undefined && there.uid === uid && there.resourceVersion === resourceVersion
-        const entry = same ? there : entryOf(object)
-        entries.set(entry.key, entry)
+        listed.set(key, same ? there : new Entry(object, this.#texts))
       },
-      delete: (object) => void entries.delete(keyOf(object.metadata)),
-      commit: (resourceVersion, options = {}) => this.#replace(entries, resourceVersion, options.namespace),
+      delete: (object) => forget(keyOf(object.metadata)),
+      commit: (resourceVersion, options = {}) => this.#replace(listed, resourceVersion, options.namespace),
+      discard: () => {
+        for (const key of listed.keys()) forget(key)
+      },
     }
   }
 
@@ -193,11 +203,12 @@ export class Store {
     const uids = new Set<string>()
     for (const entry of listed.values()) {
       uids.add(entry.uid)
-      if (this.#tombstones.has(entry.uid)) continue
       const old = this.#entries.get(entry.key)
-      if (old === undefined || isNewer(entry.resourceVersion, old.resourceVersion) || (rolledBack && entry !== old)) {
-        this.#set(entry, old, true)
-      }
+      // The store has this very version, or had it when the draft came by it and lost it since.
+      if (entry === old || entry.slab === undefined) continue
+      const wanted = old === undefined || isNewer(entry.resourceVersion, old.resourceVersion) || rolledBack
+      if (wanted && !this.#tombstones.has(entry.uid)) this.#set(entry, old, true, () => this.#texts.read(entry))
+      else this.#texts.free(entry)
     }
     this.#tombstones.listed({ covers: (key) => isIn(key, namespace), has: (uid) => uids.has(uid), resourceVersion })
     this.#reached.set(namespace ?? '', resourceVersion)
@@ -205,7 +216,8 @@ export class Store {
     this.#tell()
   }
 
-  #set(entry: Entry, old: Entry | undefined, initial: boolean, object?: KubeObject): void {
+  #set(entry: Entry, there: Entry | undefined, initial: boolean, object: KubeObject | LateText): void {
+    let old = there
     if (old !== undefined && old.uid !== entry.uid) {
       // Its last events may still be under way, when an own write told of its successor.
       this.#tombstones.add(old.uid, old.key, old.resourceVersion)
@@ -217,13 +229,29 @@ export class Store {
       if (old?.controllerUid !== undefined) this.#owned.delete(old.controllerUid, old.key)
       if (entry.controllerUid !== undefined) this.#owned.add(entry.controllerUid, entry.key)
     }
-    this.#untold.push(new LazyChange(old === undefined ? 'added' : 'updated', entry, old, initial, object))
+    const type = old === undefined ? 'added' : 'updated'
+    this.#untold.push(new LazyChange(type, entry, { object, old: old && this.#take(old), initial }))
   }
 
   #drop(entry: Entry, initial: boolean, object?: KubeObject): void {
     this.#entries.delete(entry.key)
     if (entry.controllerUid !== undefined) this.#owned.delete(entry.controllerUid, entry.key)
-    this.#untold.push(new LazyChange('deleted', entry, entry, initial, object))
+    const text = this.#take(entry)
+    const { key, uid } = entry
+    const resourceVersion = object?.metadata.resourceVersion ?? entry.resourceVersion
+    this.#untold.push(new LazyChange('deleted', { key, uid, resourceVersion }, { object: object ?? text, old: text, initial }))
+  }
+
+  /** The text of an entry that leaves the store. */
+  #take(entry: Entry): string {
+    const text = this.#texts.read(entry)
+    if (this.#telling) this.#replaced.push(entry)
+    else this.#texts.free(entry)
+    return text
+  }
+
+  #parse(entry: Entry): KubeObject {
+    return JSON.parse(this.#texts.read(entry)) as KubeObject
   }
 
   /** A listener may write to the store: its change is told after the one it listens to, to everybody in the same order. */
@@ -231,13 +259,15 @@ export class Store {
     if (this.#telling) return
     this.#telling = true
     for (let i = 0; i < this.#untold.length; i++) {
-      const change = this.#untold[i] as Change
+      const change = this.#untold[i] as LazyChange
       // Of a big list each change, and what was parsed for it, is free again once it is told.
       this.#untold[i] = undefined
       for (const listener of this.#listeners) this.#call(listener, change)
+      change.seal()
     }
     this.#untold = []
     this.#telling = false
+    for (const entry of this.#replaced.splice(0)) this.#texts.free(entry)
   }
 
   #call(listener: (change: Change) => void, change: Change): void {
@@ -263,6 +293,8 @@ export interface Draft {
    * missing in the list goes, unless it is newer than the list; what the store has newer, stays.
    */
   commit(resourceVersion: string, options?: { namespace?: string | undefined }): void
+  /** The list broke off. */
+  discard(): void
 }
 
 function isIn(key: string, namespace: string | undefined): boolean {
