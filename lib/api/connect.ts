@@ -5,7 +5,6 @@ import tls from 'node:tls'
 import type { Clock } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
 import { tunnel } from './proxy.ts'
-import { ConnectionError } from './status-error.ts'
 
 /** Until TCP, proxy and TLS together must be done. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -18,7 +17,7 @@ export interface Target {
   readonly clock: Clock
 }
 
-/** Resolves with a socket on which a request can be sent. `protocols`: what to offer by ALPN. Rejects with a `ConnectionError`. */
+/** Resolves with a socket on which a request can be sent. `protocols`: what to offer by ALPN. Rejects with the reason; `explain` puts it in words. */
 export function connect(target: Target, settings: TlsSettings, protocols: readonly string[]): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     let current: net.Socket | undefined
@@ -29,7 +28,7 @@ export function connect(target: Target, settings: TlsSettings, protocols: readon
       // What else goes wrong with a socket that was given up is of no interest.
       current?.on('error', () => {})
       current?.destroy()
-      reject(new ConnectionError(`cannot connect to ${target.url.origin}: ${explain(cause)}`, { cause }))
+      reject(cause)
     }
     /** Listens for the failure of this socket instead of the one before, which it is built on. */
     const watch = (socket: net.Socket) => {

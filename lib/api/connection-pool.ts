@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import type { Clock, Random, Timer } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
-import { connect, type Target } from './connect.ts'
+import { connect, explain, type Target } from './connect.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
 import { openHttp2 } from './http2-connection.ts'
 import { ConnectionError } from './status-error.ts'
@@ -36,7 +36,7 @@ export class ConnectionPool implements ConnectionEvents {
   #timer: Timer | undefined
   #closed = false
   /** Why the last attempt failed; undefined once the server has answered. */
-  lastError: Error | undefined
+  lastError: ConnectionError | undefined
 
   constructor(target: Target, random: Random) {
     this.#target = target
@@ -86,7 +86,7 @@ export class ConnectionPool implements ConnectionEvents {
     if (index < 0) return
     this.#connections.splice(index, 1)
     this.#retired.add(connection)
-    if (error !== undefined) this.#failed(error)
+    if (error !== undefined) this.#failed(this.#notConnected(error))
     this.freed()
   }
 
@@ -142,8 +142,9 @@ export class ConnectionPool implements ConnectionEvents {
         else if (tls !== this.#tls) connection.retire()
         this.#serve()
       },
-      (error: Error) => {
+      (cause: Error) => {
         this.#connecting = false
+        const error = this.#notConnected(cause)
         this.#failed(error)
         for (const waiter of [...this.#waiting]) if (!this.#isServed(waiter)) this.#fail(waiter, error)
       },
@@ -153,12 +154,20 @@ export class ConnectionPool implements ConnectionEvents {
   async #open(tls: TlsSettings): Promise<Connection> {
     const { url } = this.#target
     const socket: Socket & { alpnProtocol?: string | false | null } = await connect(this.#target, tls, ['h2', 'http/1.1'])
-    if (socket.alpnProtocol === 'h2') return await openHttp2(socket, url.origin, this.#clock, this)
+    if (socket.alpnProtocol === 'h2') {
+      const connection = await openHttp2(socket, url.origin, this.#clock, this)
+      if (!connection.willTake(false)) throw new Error('it closed the connection at once')
+      return connection
+    }
     const { Http1Connection } = await import('./http1-connection.ts')
     return new Http1Connection(url, socket, () => connect(this.#target, tls, ['http/1.1']), this)
   }
 
-  #failed(error: Error): void {
+  #notConnected(cause: Error): ConnectionError {
+    return new ConnectionError(`cannot connect to ${this.#target.url.origin}: ${explain(cause)}`, { cause })
+  }
+
+  #failed(error: ConnectionError): void {
     this.lastError = error
     const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures)
     this.#failures++

@@ -56,12 +56,14 @@ export class Http1Connection implements Connection {
     if (!stream) this.#open++
 
     let done = false
+    let assigned = false
     let answer: http.IncomingMessage | undefined
     const fail = (error: Error) => {
       if (done) return
       done = true
-      // A server closes a socket at rest just when it is used again: harmless for what changes nothing.
-      receiver.fail(error, request.reusedSocket && outgoing.method === 'GET' && answer === undefined)
+      // Without a socket nothing was sent. And a server may close a socket at rest just when it is used again: harmless for
+      // what changes nothing.
+      receiver.fail(error, !assigned || (request.reusedSocket && outgoing.method === 'GET' && answer === undefined))
     }
     const flow = () => {
       answer?.on('data', (chunk: Buffer) => {
@@ -90,6 +92,7 @@ export class Http1Connection implements Connection {
     })
     // A socket may have to be opened first, and what was allowed before may be forbidden by then.
     request.once('socket', () => {
+      assigned = true
       try {
         if (!done) outgoing.beforeSend?.()
       } catch (error) {

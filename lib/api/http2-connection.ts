@@ -10,27 +10,34 @@ import type { Connection, ConnectionEvents, Outgoing, Receiver, Sent } from './c
 
 const PING_EVERY_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
+const SETTINGS_TIMEOUT_MS = 10_000
 /** A list of many megabytes, and many watches beside it, without waiting for window updates. */
 const STREAM_WINDOW = 8 << 20
 const SESSION_WINDOW = 64 << 20
-/** What a server takes before it has said so; nghttp2 assumes the same. */
-const STREAMS_UNTIL_TOLD = 100
 /** Megabytes of buffers above which Node refuses new streams; its default of 10 is less than one window. */
 const SESSION_MEMORY = 1024
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 
+/** Resolves once the server has said how much it takes, which is the first thing it says. */
 export function openHttp2(socket: Socket, origin: string, clock: Clock, events: ConnectionEvents): Promise<Http2Connection> {
   return new Promise((resolve, reject) => {
+    const timer = clock.after(SETTINGS_TIMEOUT_MS, () => {
+      session.destroy(new Error(`it takes connections but says nothing within ${SETTINGS_TIMEOUT_MS / 1000} s`))
+    })
     const session = http2.connect(origin, {
       createConnection: () => socket,
       settings: { initialWindowSize: STREAM_WINDOW, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
     })
     session.on('error', reject)
-    session.once('close', () => reject(new Error('the connection was closed')))
-    session.once('connect', () => {
-      session.setLocalWindowSize(SESSION_WINDOW)
+    session.once('close', () => {
+      timer.cancel()
+      reject(new Error('the connection was closed'))
+    })
+    session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
+    session.once('remoteSettings', () => {
+      timer.cancel()
       resolve(new Http2Connection(session, clock, events))
     })
   })
@@ -43,7 +50,7 @@ export class Http2Connection implements Connection {
   /** All requests under way, and those of them that last. */
   #open = 0
   #streams = 0
-  #limit = STREAMS_UNTIL_TOLD
+  #limit: number
   #ended = false
   #error: Error | undefined
   /** The last stream that a server which goes away looked at. */
@@ -57,8 +64,9 @@ export class Http2Connection implements Connection {
     this.#session = session
     this.#clock = clock
     this.#events = events
-    session.on('remoteSettings', ({ maxConcurrentStreams = STREAMS_UNTIL_TOLD }) => {
-      this.#limit = Math.max(1, maxConcurrentStreams)
+    this.#limit = streamLimit(session.remoteSettings)
+    session.on('remoteSettings', (settings) => {
+      this.#limit = streamLimit(settings)
       events.freed()
     })
     session.on('goaway', (_code, lastStream) => {
@@ -110,8 +118,8 @@ export class Http2Connection implements Connection {
       if (!done) receiver.response(headers[':status'] ?? 0, plainHeaders(headers))
     })
     stream.on('end', () => {
-      // The end of a broken connection looks like the end of an answer, but for the code.
-      if (done || stream.rstCode !== NGHTTP2_NO_ERROR || stream.aborted) return
+      // The end of a broken connection looks like the end of an answer, but for this.
+      if (done || stream.rstCode !== NGHTTP2_NO_ERROR || stream.aborted || this.#session.destroyed) return
       done = true
       receiver.end()
     })
@@ -187,13 +195,20 @@ export class Http2Connection implements Connection {
     this.#pinging = true
     const giveUp = this.#clock.after(PING_TIMEOUT_MS, () => {
       this.#error ??= new Error(`no answer to a PING within ${PING_TIMEOUT_MS / 1000} s`)
-      this.#session.destroy()
+      this.#session.destroy(this.#error)
     })
     this.#session.ping(() => {
       this.#pinging = false
       giveUp.cancel()
     })
   }
+}
+
+/** More than this nobody needs, and a server without a limit says 2³²−1. */
+const MOST_STREAMS = 1000
+
+function streamLimit({ maxConcurrentStreams = MOST_STREAMS }: http2.Settings): number {
+  return Math.min(MOST_STREAMS, Math.max(1, maxConcurrentStreams))
 }
 
 /** Without pseudo-headers; a header that came several times as one text. */
