@@ -1,6 +1,6 @@
 import type { Random } from '../api/clock.ts'
 import { StatusError } from '../api/status-error.ts'
-import type { WatchEnd } from './watch-connection.ts'
+import { SilenceError, type WatchEnd } from './watch-connection.ts'
 import { troubleOf } from './watch-trouble.ts'
 
 /** A connection that lived for so long was a good one; one that ends earlier does not prove that the server is well again. */
@@ -8,6 +8,8 @@ export const LIVED_MS = 10_000
 
 /** So many watches in a row that end young without an event make their resourceVersion suspect. */
 const BARREN = 3
+/** So many silent watches in a row may be those of an API server that will never tell anything again from there (its history was rolled back). */
+const SILENT = 5
 /** So many streamed lists in a row that break off make the server's support for them suspect. */
 const BROKEN_LISTS = 2
 
@@ -33,11 +35,13 @@ export interface History {
   readonly failures: number
   /** Watches in a row from the same resourceVersion that ended young without an event. */
   readonly barren: number
+  /** Watches in a row from the same resourceVersion that said nothing until they were given up. */
+  readonly silent: number
   /** Streamed lists in a row that broke off. */
   readonly brokenLists: number
 }
 
-export const NO_HISTORY: History = { failures: 0, barren: 0, brokenLists: 0 }
+export const NO_HISTORY: History = { failures: 0, barren: 0, silent: 0, brokenLists: 0 }
 
 export interface Verdict {
   /** Watch from where the store is, list anew, or list in pages because the server does not stream lists. */
@@ -58,16 +62,18 @@ export function verdictOf(attempt: Attempt, before: History): Verdict {
     const streamed = attempt.verb === 'watch'
     if (streamed && trouble.noStreamedList) return { next: 'pages', wait: undefined, failing: undefined, history: before }
     const brokenLists = before.brokenLists + (streamed && trouble.blamesRequest ? 1 : 0)
-    const history = { failures: before.failures + 1, barren: 0, brokenLists }
+    const history = { failures: before.failures + 1, barren: 0, silent: 0, brokenLists }
     return { next: brokenLists >= BROKEN_LISTS ? 'pages' : 'relist', wait, failing, history }
   }
 
   const lived = attempt.livedMs >= LIVED_MS
   const failures = lived ? 0 : before.failures
   const barren = attempt.events > 0 || lived ? 0 : before.barren + (trouble.blamesRequest ? 1 : 0)
+  const silent = attempt.events === 0 && attempt.error instanceof SilenceError ? before.silent + 1 : 0
   // After a 404 the CRD may be another one, whose versions do not go on from ours.
-  const next = trouble.expired || trouble.missing === 'kind' || barren >= BARREN ? 'relist' : 'resume'
-  const history = { failures: failures + 1, barren: next === 'relist' ? 0 : barren, brokenLists: 0 }
+  const next = trouble.expired || trouble.missing === 'kind' || barren >= BARREN || silent >= SILENT ? 'relist' : 'resume'
+  const doubts = next === 'relist' ? { barren: 0, silent: 0 } : { barren, silent }
+  const history = { failures: failures + 1, ...doubts, brokenLists: 0 }
 
   // The regular end after some minutes, a silent connection, a restarted server: go on at once.
   if (lived && !(attempt.error instanceof StatusError))

@@ -217,6 +217,22 @@ describe('Reflector', () => {
       expect(keys()).to.deep.equal(['n/a'])
     })
 
+    it('by silence five times in a row makes its version suspect: the kind is listed anew', async () => {
+      let watch = await settled()
+      await watch.send(bookmark(110))
+      await clock.advance(66_000)
+      const versions: (string | null)[] = []
+      for (let i = 0; i < 5; i++) {
+        watch = await api.watch()
+        versions.push(watch.version)
+        await watch.open()
+        await clock.advance(66_000)
+      }
+      versions.push((await api.watch()).version)
+      expect(versions).to.deep.equal(['110', '110', '110', '110', '110', null])
+      expect(states).to.deep.equal([{ phase: 'synced' }])
+    })
+
     it('is not taken for silent while a long line comes in pieces', async () => {
       const watch = await synced()
       const text = `${JSON.stringify(added(configMap('n/a', 101, { data: { x: '漢'.repeat(50) } })))}\n`
