@@ -2,8 +2,8 @@
  * The objects that a run makes for its primary: named, owned, applied only where something differs, and pruned when they are no
  * longer wanted. All by server-side apply under the operator's field manager.
  */
-import { createHash } from 'node:crypto'
-import { isConflict, isInvalid, StatusError } from '../api/status-error.ts'
+import { hash } from 'node:crypto'
+import { isConflict, isInvalid, isNotFound } from '../api/status-error.ts'
 import type { Store } from '../cache/store.ts'
 import type { Applied, ContextClient } from '../resource/context-client.ts'
 import { type Desired, type KindRef, type KubeObject, keyOf, kindName, type ObjectRef, type OwnerReference } from '../resource/kind.ts'
@@ -88,8 +88,7 @@ export class Children {
     const name = [this.#o.primary.ref.name, ...parts.filter((part) => part !== undefined)].join('-')
     const longest = SHORT_NAMES[kind.kind] ?? LONGEST_NAME
     if (name.length <= longest) return name
-    const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
-    return `${name.slice(0, longest - 9).replace(/[-.]+$/, '')}-${hash}`
+    return `${name.slice(0, longest - 9).replace(/[-.]+$/, '')}-${hash('sha256', name, 'hex').slice(0, 8)}`
   }
 
   /** Makes the child be as desired, and returns it as it is then. */
@@ -129,7 +128,7 @@ export class Children {
       // A name that another builder has taken over: its label is about to change or has changed.
       if ([...wanted.values()].some((names) => names.has(child.metadata.name))) continue
       await this.checkOwner()
-      await deleteChild(client, kind, child)
+      await deleteObject(client, kind, child.metadata, child.metadata.uid)
     }
   }
 
@@ -174,7 +173,7 @@ export class Children {
       ownerReferences: [owner],
     }
     const complete = { ...rest, apiVersion: kind.apiVersion, kind: kind.kind, metadata }
-    metadata.annotations[APPLIED_ANNOTATION] = createHash('sha256').update(canonicalJson(complete)).digest('base64url').slice(0, 22)
+    metadata.annotations[APPLIED_ANNOTATION] = hash('sha256', canonicalJson(complete), 'base64url').slice(0, 22)
     return complete
   }
 
@@ -249,13 +248,12 @@ export class Children {
   }
 }
 
-/** Deletes this very child. One that is gone already is no error. */
-export async function deleteChild(client: ContextClient, kind: KindRef, child: KubeObject): Promise<void> {
-  const { name, namespace, uid } = child.metadata
+/** Deletes this very object, or the one of this name where no uid is known. One that is gone already is no error. */
+export async function deleteObject(client: ContextClient, kind: KindRef, { name, namespace }: ObjectRef, uid?: string): Promise<void> {
   try {
-    await client.delete(kind, { name, namespace }, { uid, propagationPolicy: 'Background' })
+    await client.delete(kind, { name, namespace }, { propagationPolicy: 'Background', ...(uid === undefined ? {} : { uid }) })
   } catch (error) {
-    if (!(error instanceof StatusError && error.status === 404)) throw error
+    if (!isNotFound(error)) throw error
   }
 }
 

@@ -24,7 +24,7 @@ export interface RunFacts {
   readonly support: StatusSupport
   readonly draft: ConditionDraft
   /** RFC 3339 to the second. */
-  readonly now: string
+  readonly now: () => string
 }
 
 export const ENGINE_CONDITIONS: readonly string[] = ['Ready', 'Reconciling', 'Stalled']
@@ -104,7 +104,7 @@ function make(type: string, wanted: NonNullable<Wanted>, old: Condition | undefi
     status: wanted.status,
     reason: wanted.reason,
     message: cut(wanted.message),
-    lastTransitionTime: old?.status === wanted.status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : facts.now,
+    lastTransitionTime: old?.status === wanted.status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : facts.now(),
   }
   if (facts.generation !== undefined) condition.observedGeneration = facts.generation
   return condition

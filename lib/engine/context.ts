@@ -1,11 +1,12 @@
 /**
  * What a handler method gets as its second argument, made anew for each run and closed with it.
  */
+import { copyJson } from '../cache/copy-json.ts'
 import type { Conditions, Context, External, ExternalJob, ReadOptions, RetryOptions, StatusDraft } from '../resource/context.ts'
 import type { ContextClient } from '../resource/context-client.ts'
 import { type Desired, type KindRef, type KubeObject, keyOf, kindKey, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
-import { deleteChild, HANDLER } from './children.ts'
+import { deleteObject, HANDLER } from './children.ts'
 import { checkCondition, checkConditionType, type Status } from './conditions.ts'
 import { isTerminalError, TsopError } from './errors.ts'
 import { external, idempotencyKey } from './external.ts'
@@ -98,16 +99,13 @@ export class RunContext implements Context<KubeObject> {
     const run = this.#run
     run.check()
     const given = 'metadata' in target ? target : undefined
-    const ref = given ? { name: given.metadata.name, namespace: given.metadata.namespace } : (target as ObjectRef)
-    const live = given ?? (run.cached(kind, ref.namespace)?.store.get(keyOf(ref)) as KubeObject | undefined)
-    const ours = live?.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === run.primary.uid) ?? false
+    const named = target as ObjectRef
+    const ref = given?.metadata ?? (named.namespace === undefined ? await run.refIn(kind, named.name) : named)
+    const known = given ?? (run.cached(kind, ref.namespace)?.store.get(keyOf(ref)) as KubeObject | undefined)
+    const ours = known?.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === run.primary.uid) ?? false
     // Destroying what this object owns must not rest on an old view of it.
     if (ours) await run.children.checkOwner()
-    await deleteChild(
-      run.client,
-      kind,
-      live ?? { metadata: { ...ref, uid: undefined as never, resourceVersion: '' } as KubeObject['metadata'] },
-    )
+    await deleteObject(run.own, kind, ref, known?.metadata.uid)
   }
 
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {
@@ -152,7 +150,7 @@ export class RunContext implements Context<KubeObject> {
 /** The fields of a status that are the handler's, as a copy. */
 export function handlerFields(status: Status | undefined): Record<string, unknown> {
   const { conditions: _c, observedGeneration: _o, external: _e, ...fields } = status ?? {}
-  return structuredClone(fields)
+  return copyJson(fields)
 }
 
 class DraftedConditions implements Conditions {

@@ -82,6 +82,8 @@ export async function external<T>(step: string, job: ExternalJob<T>, options: Ex
   }
   let state: ExternalState<T> | undefined
   if (known) state = checked(step, 'lookup', await job.lookup(call))
+  // A run that was cut meanwhile may have a successor, and the answer of `lookup` may be old.
+  options.signal.throwIfAborted()
   if (state === undefined) {
     if (current.state === 'running') {
       throw new TsopError(
@@ -120,7 +122,8 @@ async function settle<T>(
   }
   const message = state.message ?? `${step} is under way`
   if (record.state !== 'running' || record.message !== state.message) {
-    await records.put(step, { ...record, state: 'running', ...(state.message === undefined ? {} : { message: state.message }) })
+    const { message: _, ...rest } = record
+    await records.put(step, { ...rest, state: 'running', ...(state.message === undefined ? {} : { message: state.message }) })
   }
   const reason = job.reason ?? `WaitingFor${camelCase(step)}`
   return {
@@ -168,7 +171,8 @@ class Records {
   }
 
   get(step: string): ExternalRecord | undefined {
-    return this.#all()[step]
+    const all = this.#all()
+    return Object.hasOwn(all, step) ? all[step] : undefined
   }
 
   async put(step: string, record: ExternalRecord): Promise<void> {

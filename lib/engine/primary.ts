@@ -2,6 +2,7 @@
  * What the engine holds of the object that a run is about: taken when the run begins and renewed with each own write of it.
  * The handler gets the object itself and may do with it what it likes.
  */
+import { copyJson } from '../cache/copy-json.ts'
 import type { KindRef, KubeObject, ObjectRef } from '../resource/kind.ts'
 import type { Status } from './conditions.ts'
 
@@ -42,7 +43,7 @@ export class Primary {
   #take(object: KubeObject): void {
     const status = (object as { status?: Status }).status
     // A copy: the object goes to the handler, which may change it.
-    this.status = status === undefined ? undefined : structuredClone(status)
+    this.status = copyJson(status)
     this.externalAnnotation = object.metadata.annotations?.[EXTERNAL_ANNOTATION]
   }
 }

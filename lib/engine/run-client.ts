@@ -27,19 +27,20 @@ export interface Journal {
 
 export interface RunClientOptions {
   readonly client: Client
-  readonly signal: AbortSignal
   readonly fieldManager: string
   readonly journal: Journal
-  /** Throws once the run is over. */
-  readonly check: () => void
+  /** Ends its calls. Absent: they end by themselves. */
+  readonly signal?: AbortSignal
+  /** Throws where no call may be made any more. */
+  readonly check?: () => void
 }
 
 export class RunClient implements ContextClient {
   readonly #client: Client
-  readonly #signal: AbortSignal
+  readonly #signal: AbortSignal | undefined
   readonly #fieldManager: string
   readonly #journal: Journal
-  readonly #check: () => void
+  readonly #check: (() => void) | undefined
 
   constructor({ client, signal, fieldManager, journal, check }: RunClientOptions) {
     this.#client = client
@@ -50,17 +51,17 @@ export class RunClient implements ContextClient {
   }
 
   async get<C>(kind: KindRef<C>, ref: ObjectRef, options?: ClientGetOptions): Promise<C> {
-    this.#check()
+    this.#check?.()
     return this.#client.get(kind, ref, this.#read(options))
   }
 
   async find<C>(kind: KindRef<C>, ref: ObjectRef, options?: ClientGetOptions): Promise<C | undefined> {
-    this.#check()
+    this.#check?.()
     return this.#client.find(kind, ref, this.#read(options))
   }
 
   async list<C>(kind: KindRef<C>, options?: ClientListOptions): Promise<{ items: C[]; resourceVersion: string }> {
-    this.#check()
+    this.#check?.()
     return this.#client.list(kind, this.#read(options))
   }
 
@@ -81,7 +82,7 @@ export class RunClient implements ContextClient {
   }
 
   async delete(kind: KindRef, ref: ObjectRef, options?: ClientDeleteOptions): Promise<KubeObject | undefined> {
-    this.#check()
+    this.#check?.()
     const sent = this.#options(options)
     let left: KubeObject | undefined
     try {
@@ -98,22 +99,22 @@ export class RunClient implements ContextClient {
     return left
   }
 
-  readonly status = {
-    patch: <C>(kind: KindRef<C>, ref: ObjectRef, patch: Patch, options?: ClientWriteOptions): Promise<C> =>
-      this.patch(kind, ref, patch, { ...options, subresource: 'status' }),
-    update: <C>(kind: KindRef<C>, object: C, options?: ClientWriteOptions): Promise<C> =>
-      this.update(kind, object, { ...options, subresource: 'status' }),
-    apply: <C>(kind: KindRef<C>, object: Applied<C>, options?: ClientApplyOptions): Promise<C> =>
-      this.apply(kind, object, { ...options, subresource: 'status' }),
+  get status(): ContextClient['status'] {
+    const subresource = 'status'
+    return {
+      patch: (kind, ref, patch, options) => this.patch(kind, ref, patch, { ...options, subresource }),
+      update: (kind, object, options) => this.update(kind, object, { ...options, subresource }),
+      apply: (kind, object, options) => this.apply(kind, object, { ...options, subresource }),
+    }
   }
 
   async #write<C, W extends ClientWriteOptions>(
     kind: KindRef<C>,
     ref: ObjectRef | undefined,
     options: W | undefined,
-    send: (options: W & { fieldManager: string; signal: AbortSignal }) => Promise<C>,
+    send: (options: W & { fieldManager: string }) => Promise<C>,
   ): Promise<C> {
-    this.#check()
+    this.#check?.()
     const sent = this.#options(options)
     try {
       const object = await send(sent)
@@ -129,20 +130,22 @@ export class RunClient implements ContextClient {
   }
 
   #noteUnanswered(error: unknown, kind: object, ref: ObjectRef): void {
-    if (error instanceof TimeoutError || error instanceof ConnectionError || this.#signal.aborted)
+    if (error instanceof TimeoutError || error instanceof ConnectionError || this.#signal?.aborted === true)
       this.#journal.uncertain(kind as KindRef, ref)
   }
 
-  #read<T extends ClientGetOptions | ClientListOptions>(options: T | undefined): T & { signal: AbortSignal } {
-    return { ...(options as T), signal: this.#joined(options?.signal) }
+  #read<T extends ClientGetOptions | ClientListOptions>(options: T | undefined): T {
+    return this.#joined((options ?? {}) as T)
   }
 
-  #options<W extends ClientWriteOptions>(options: W | undefined): W & { fieldManager: string; signal: AbortSignal } {
-    return { fieldManager: this.#fieldManager, ...(options as W), signal: this.#joined(options?.signal) }
+  #options<W extends ClientWriteOptions>(options: W | undefined): W & { fieldManager: string } {
+    return this.#joined({ fieldManager: this.#fieldManager, ...(options as W) })
   }
 
-  #joined(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal])
+  /** With the run's signal, beside the call's own. */
+  #joined<T extends { signal?: AbortSignal }>(options: T): T {
+    if (this.#signal === undefined) return options
+    return { ...options, signal: options.signal === undefined ? this.#signal : AbortSignal.any([this.#signal, options.signal]) }
   }
 }
 

@@ -47,18 +47,20 @@ export class Run implements Journal {
   /** Whether a failed step of `ctx.external` may be tried anew: not in a run that only repeats the failed one. */
   readonly mayRetryFailed: boolean
   readonly startedAt: number
-  readonly reconcileID = randomUUID()
   readonly scope: ControllerScope
   readonly #object: KubeObject
-  readonly #abort = new AbortController()
+  /** Made when somebody asks for its signal: most runs end without. */
+  #abort: AbortController | undefined
   readonly #ownWrites = new Set<string>()
   #client: ContextClient | undefined
+  #ownClient: ContextClient | undefined
   #engineClient: ContextClient | undefined
   #children: Children | undefined
   #log: Log | undefined
   #context: RunContext | undefined
   #cutShort: ((outcome: Outcome) => void) | undefined
-  #closed = false
+  /** Why the context is closed; undefined while it is open. */
+  #closed: (() => Error) | undefined
 
   constructor(scope: ControllerScope, key: string, object: KubeObject, attempt: number, mayRetryFailed: boolean) {
     this.scope = scope
@@ -75,9 +77,7 @@ export class Run implements Journal {
     } catch (error) {
       return this.#outcomeOf(error)
     } finally {
-      this.#close(
-        new TsopError('TSOP_CONTEXT_CLOSED', 'ContextClosed', `the run over ${this.scope.kind.kind} ${this.primary.key} has ended`),
-      )
+      this.#close()
     }
   }
 
@@ -250,7 +250,7 @@ export class Run implements Journal {
       generation: primary.generation,
       support,
       draft: this.conditionDraft,
-      now: this.now(),
+      now: this.now,
     })
     const patch = mergePatch(current ?? {}, next) as object | undefined
     return patch === undefined || this.scope.statusEchoes.isKnown(primary.uid, patch) ? undefined : patch
@@ -273,12 +273,16 @@ export class Run implements Journal {
   // ---- what the context needs ----
 
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#closed) this.#abort.abort(this.#closed())
+    }
     return this.#abort.signal
   }
 
   get log(): Log {
     const { name, namespace } = this.primary.ref
-    this.#log ??= this.scope.log.child({ namespace, name, uid: this.primary.uid, reconcileID: this.reconcileID })
+    this.#log ??= this.scope.log.child({ namespace, name, uid: this.primary.uid, reconcileID: randomUUID() })
     return this.#log
   }
 
@@ -294,11 +298,21 @@ export class Run implements Journal {
     return this.#client
   }
 
+  /**
+   * For what the engine does for the handler. A call that is under way when the run is cut goes on, so that its answer gets into the cache;
+   * none begins after that.
+   */
+  get own(): ContextClient {
+    const { client, fieldManager } = this.scope
+    this.#ownClient ??= new RunClient({ client, fieldManager, journal: this, check: () => this.check() })
+    return this.#ownClient
+  }
+
   get children(): Children {
     const scope = this.scope
     this.#children ??= new Children({
       primary: this.primary,
-      client: this.client,
+      client: this.own,
       store: (kind) => scope.owned(kind)?.store,
       clusterScoped: (kind) => scope.clusterScoped(kind),
       known: scope.knownDifferences,
@@ -313,7 +327,7 @@ export class Run implements Journal {
 
   /** @throws TsopError once the run is over */
   check(): void {
-    if (this.#closed) throw this.signal.reason
+    if (this.#closed) throw this.#closed()
   }
 
   clusterScoped(kind: KindRef): Promise<boolean> {
@@ -369,19 +383,16 @@ export class Run implements Journal {
 
   /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */
   get #engine(): ContextClient {
-    this.#engineClient ??= new RunClient({
-      client: this.scope.client,
-      signal: this.scope.signal,
-      fieldManager: this.scope.fieldManager,
-      journal: this,
-      check: () => {},
-    })
+    const { client, fieldManager } = this.scope
+    this.#engineClient ??= new RunClient({ client, fieldManager, journal: this })
     return this.#engineClient
   }
 
-  #close(reason: Error): void {
+  /** Ends the context: with the error that cut the run, or because the run is over. */
+  #close(cut?: Error): void {
     if (this.#closed) return
-    this.#closed = true
-    this.#abort.abort(reason)
+    this.#closed = () =>
+      cut ?? new TsopError('TSOP_CONTEXT_CLOSED', 'ContextClosed', `the run over ${this.scope.kind.kind} ${this.primary.key} has ended`)
+    this.#abort?.abort(this.#closed())
   }
 }

@@ -9,7 +9,7 @@ const T1 = '2026-01-01T00:01:00Z'
 const support = { conditions: true, observedGeneration: true, external: true }
 
 function facts(outcome: Outcome, more: Partial<RunFacts> = {}): RunFacts {
-  return { outcome, generation: 3, support, draft: { own: new Map(), ready: {} }, now: T1, ...more }
+  return { outcome, generation: 3, support, draft: { own: new Map(), ready: {} }, now: () => T1, ...more }
 }
 
 const done: Outcome = { type: 'done' }
@@ -90,7 +90,7 @@ describe('the conditions of the engine (promise 5)', () => {
   it('is equal to itself after one more run with the same outcome', () => {
     for (const [, outcome] of table) {
       const once = nextStatus({ conditions: [old('Theirs', 'True')] }, { a: 1 }, facts(outcome))
-      expect(nextStatus(once, { a: 1 }, facts(outcome, { now: 'later' }))).to.deep.equal(once)
+      expect(nextStatus(once, { a: 1 }, facts(outcome, { now: () => 'later' }))).to.deep.equal(once)
     }
   })
 
