@@ -4,13 +4,27 @@
 
 /** zod, the very instance that `import { z } from 'zod'` gives. */
 export { z } from 'zod'
+export {
+  ConnectionError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isTransient,
+  isUnauthorized,
+  type StatusDetails,
+  StatusError,
+  TimeoutError,
+} from './api/status-error.ts'
 export { HandlerError, isHandlerError, type Problem } from './decorators/handler-error.ts'
 export type { HandlerDecorator } from './decorators/method-decorator.ts'
 export { type DeleteOptions, onDelete } from './decorators/on-delete.ts'
 export { onReconcile, type ReconcileMethod } from './decorators/on-reconcile.ts'
 export { type Built, type OwnsMethod, type OwnsOptions, owns } from './decorators/owns.ts'
 export { type WatchMethod, watches } from './decorators/watches.ts'
-export { isTerminalError, TerminalError } from './engine/errors.ts'
+export { type ErrorCode, isTerminalError, TerminalError, TsopError } from './engine/errors.ts'
 export { requeueAfter, type WaitReason } from './engine/outcome.ts'
 export type {
   Conditions,
