@@ -7,7 +7,6 @@ import { applyMergePatch, equalJson } from '../../../lib/api/patch.ts'
 import { matchesLabels } from '../../../lib/api/selectors.ts'
 import { ConnectionError, TimeoutError } from '../../../lib/api/status-error.ts'
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from '../../../lib/api/transport.ts'
-import { compareResourceVersions } from '../../../lib/cache/resource-version.ts'
 import { type KindRef, type KubeObject, keyOf, kindKey, type OwnerReference } from '../../../lib/resource/kind.ts'
 
 /** `generation` false: a kind that counts none (ConfigMap). `statusSubresource` false: the status is a field like any other. */

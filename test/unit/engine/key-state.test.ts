@@ -12,7 +12,7 @@ const outcomes: Record<string, Outcome> = {
   conflict: { type: 'conflict', error: new Error('x') },
 }
 
-function after(...types: string[]): KeyStates {
+function having(...types: string[]): KeyStates {
   const states = new KeyStates()
   for (const type of types) states.settle('a', outcomes[type] as Outcome)
   return states
@@ -29,7 +29,7 @@ describe('which reason may start a run (promise 4)', () => {
   for (const [outcome, reasons] of Object.entries(table)) {
     for (const [reason, may] of Object.entries(reasons)) {
       it(`after ${outcome}: ${reason} ${may ? 'does' : 'does not'}`, () => {
-        expect(after(outcome).mayWake('a', reason as Reason)).to.equal(may)
+        expect(having(outcome).mayWake('a', reason as Reason)).to.equal(may)
       })
     }
   }
@@ -37,14 +37,14 @@ describe('which reason may start a run (promise 4)', () => {
 
 describe('what is counted of a key', () => {
   it('failures in a row, until one run does not fail', () => {
-    expect(after('error', 'error').attempt('a')).to.equal(3)
-    expect(after('error', 'error', 'done').attempt('a')).to.equal(1)
-    expect(after('error', 'error', 'wait').attempt('a')).to.equal(1)
-    expect(after('error', 'error', 'terminal').attempt('a')).to.equal(1)
+    expect(having('error', 'error').attempt('a')).to.equal(3)
+    expect(having('error', 'error', 'done').attempt('a')).to.equal(1)
+    expect(having('error', 'error', 'wait').attempt('a')).to.equal(1)
+    expect(having('error', 'error', 'terminal').attempt('a')).to.equal(1)
   })
 
   it('conflicts keep the failures: they are neither a success nor a failure', () => {
-    const states = after('error', 'error', 'conflict')
+    const states = having('error', 'error', 'conflict')
     expect(states.attempt('a')).to.equal(4)
     expect(states.settle('a', outcomes['error'] as Outcome).failures).to.equal(3)
   })
@@ -55,7 +55,7 @@ describe('what is counted of a key', () => {
       ['deletion', 1],
       ['touched', 3],
     ] as const) {
-      const states = after('error', 'error')
+      const states = having('error', 'error')
       states.mayWake('a', reason)
       expect(states.attempt('a'), reason).to.equal(attempt)
     }
@@ -68,7 +68,7 @@ describe('what is counted of a key', () => {
       ['related', false],
       ['metadata', false],
     ] as const) {
-      const states = after('terminal')
+      const states = having('terminal')
       states.mayWake('a', reason)
       expect(states.asked('a'), reason).to.equal(asked)
     }
@@ -81,7 +81,7 @@ describe('what is counted of a key', () => {
       ['done', false],
       ['terminal', false],
     ] as const) {
-      const states = after('terminal')
+      const states = having('terminal')
       states.mayWake('a', 'touched')
       states.settle('a', outcomes[outcome] as Outcome)
       expect(states.asked('a'), outcome).to.equal(asked)
@@ -89,7 +89,7 @@ describe('what is counted of a key', () => {
   })
 
   it('what was asked for holds when more changes before it was done', () => {
-    const states = after('terminal')
+    const states = having('terminal')
     states.mayWake('a', 'touched')
     states.settle('a', outcomes['error'] as Outcome)
     states.mayWake('a', 'generation')
@@ -107,7 +107,7 @@ describe('what is counted of a key', () => {
   })
 
   it('nothing of a key that is forgotten', () => {
-    const states = after('error', 'terminal')
+    const states = having('error', 'terminal')
     states.unanswered('a', [{ kind: ConfigMap, ref: { name: 'x' } }])
     states.forget('a')
     expect([states.attempt('a'), states.summary('a'), states.takeUnanswered('a'), states.unfinished()]).to.deep.equal([1, 'done', [], []])
