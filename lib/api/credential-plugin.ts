@@ -5,28 +5,18 @@
 
 import { dirname, isAbsolute, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
-import { ConfigError } from './config-error.ts'
 import type { Identity, Plugin } from './credentials.ts'
 import type { Fields } from './kubeconfig-file.ts'
 
 /** Keeps what the plugin gave until it expires. */
 export function createPlugin(identity: Identity): Plugin {
-  const { user, userName } = identity
   let loading: Promise<KubeConfig> | undefined
   return {
     async ask(fresh) {
       if (fresh) loading = undefined
       loading ??= load(identity)
       const options: { headers: Record<string, string>; cert?: string | Buffer; key?: string | Buffer } = { headers: {} }
-      try {
-        await (await loading).applyToHTTPSOptions(options as never)
-      } catch (error) {
-        loading = undefined
-        const command = user.exec?.['command'] ?? user.authProvider?.['name']
-        const [why = 'it failed'] = ((error as Error).message ?? '').trim().split('\n', 1)
-        const whose = `user "${userName}" of ${user.file}`
-        throw new ConfigError(`the credential plugin "${command}" of the ${whose} gave no credentials: ${why}`, { cause: error })
-      }
+      await (await loading).applyToHTTPSOptions(options as never)
       const authorization = options.headers['Authorization']
       return {
         ...(authorization !== undefined && { authorization }),

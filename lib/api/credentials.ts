@@ -102,7 +102,9 @@ export class CredentialSource {
       const { createPlugin } = await import('./credential-plugin.ts')
       this.#plugin = createPlugin(this.#identity)
     }
-    const { authorization, ...tls } = await this.#plugin.ask(fresh)
+    const { authorization, ...tls } = await this.#plugin.ask(fresh).catch((cause) => {
+      throw pluginError(this.#identity, cause)
+    })
     const base = credentialsOf(this.#identity)
     return {
       headers: { ...base.headers, ...(authorization !== undefined && { authorization }) },
@@ -212,6 +214,14 @@ function pem(data: string | undefined, file: string | undefined, field: string, 
     )
   }
   return text
+}
+
+function pluginError({ user, userName }: Identity, cause: Error): ConfigError {
+  const command = user.exec?.['command'] ?? user.authProvider?.['name']
+  const why = cause.message.trim().split('\n', 1)[0] || 'it failed'
+  return new ConfigError(`the credential plugin "${command}" of the user "${userName}" of ${user.file} gave no credentials: ${why}`, {
+    cause,
+  })
 }
 
 function unreadable(error: unknown, what: string, file: string, whose: string): ConfigError {

@@ -53,6 +53,11 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
+/** By name, so that two copies of the package in one process (an installed one and that of a handler's project) agree. */
+export function isStatusError(error: unknown): error is StatusError {
+  return error instanceof Error && error.name === 'StatusError' && 'status' in error
+}
+
 export function isNotFound(error: unknown): boolean {
   return hasStatus(error, 404)
 }
@@ -63,12 +68,12 @@ export function isConflict(error: unknown): boolean {
 }
 
 export function isAlreadyExists(error: unknown): boolean {
-  return error instanceof StatusError && error.reason === 'AlreadyExists'
+  return isStatusError(error) && error.reason === 'AlreadyExists'
 }
 
 /** The asked resourceVersion or continue token is too old. A watch says it as an ERROR event whose reason may be either word. */
 export function isGone(error: unknown): boolean {
-  return error instanceof StatusError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone')
+  return isStatusError(error) && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone')
 }
 
 export function isForbidden(error: unknown): boolean {
@@ -86,13 +91,15 @@ export function isInvalid(error: unknown): boolean {
 
 /** Nothing can be created in a namespace that is being deleted; the server says so with 403 and this cause. */
 export function isNamespaceTerminating(error: unknown): boolean {
-  return isForbidden(error) && (error as StatusError).details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true
+  return (
+    isStatusError(error) && error.status === 403 && error.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true
+  )
 }
 
 /** Worth trying again later without any change: overload, trouble inside the server, no answer, no connection. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof StatusError) return error.status === 429 || error.status >= 500
-  return error instanceof TimeoutError || error instanceof ConnectionError
+  if (isStatusError(error)) return error.status === 429 || error.status >= 500
+  return error instanceof Error && (error.name === 'TimeoutError' || error.name === 'ConnectionError')
 }
 
 /** The error in an answer of status 400 and above. `path` may carry a query. */
@@ -133,7 +140,7 @@ export function statusErrorOf(
 }
 
 function hasStatus(error: unknown, status: number): boolean {
-  return error instanceof StatusError && error.status === status
+  return isStatusError(error) && error.status === status
 }
 
 function statusObject(text: string): { reason?: string; message?: string; details?: StatusDetails } | undefined {
