@@ -1,9 +1,9 @@
 /**
  * Where the decorators write and `collect` reads.
  *
- * A registration lives on the method function, under a key that is the same in every copy of the package, and once more on its class:
- * a decorator of somebody else's that wraps the method afterwards hides the function, and a getter or a private method has none
- * that could be found. Nothing is judged here: what is wrong is written down and reported by `collect`, which knows file and class.
+ * A registration lives on the method function, under a key that is the same in every copy of the package, and once more on
+ * its class: a decorator of somebody else's that wraps the method afterwards hides the function, and a getter or a private
+ * method has none that could be found. Nothing is judged here: what is wrong is written down and reported by `collect`, which knows file and class.
  */
 
 import 'reflect-metadata/lite'
@@ -32,7 +32,8 @@ export interface Note {
 
 /**
  * TC39 decorators share one object per class, if the runtime knows the symbol. Node does not yet; compilers take it where
- * it is there when the class is defined (TypeScript's own advice, https://www.typescriptlang.org/docs/handbook/release-notes/typescript-5-2.html).
+ * it is there when the class is defined, as TypeScript advises
+ * (https://www.typescriptlang.org/docs/handbook/release-notes/typescript-5-2.html).
  */
 const METADATA: symbol = ((Symbol as { metadata?: symbol }).metadata as symbol | undefined) ?? installMetadataSymbol()
 

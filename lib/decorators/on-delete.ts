@@ -10,10 +10,11 @@ export interface DeleteOptions {
 /**
  * The method that cleans up what lives outside the cluster before an object goes. What the object owns inside the cluster goes by itself.
  *
- * Flow: the class's objects get a finalizer before their first run. Once one is deleted, this method is called until it returns without asking
- * to come back; then the finalizer is removed and the API server lets the object go.
+ * Flow: the class's objects get a finalizer before their first run. Once one is deleted, this method is called until it
+ * returns without asking to come back; then the finalizer is removed and the API server lets the object go.
  *
- * Guarantees: the finalizer exists only because this method does; it goes only after the method has returned; those of others are not touched.
+ * Guarantees: the finalizer exists only because this method does; it goes only after the method has returned; those of others
+ * are not touched.
  *
  * Assumptions: it may be called several times, also after it has succeeded, and for objects that were never reconciled.
  *
