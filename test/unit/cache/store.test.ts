@@ -212,6 +212,37 @@ describe('Store', () => {
     })
   })
 
+  describe('drafts', () => {
+    it('keep what the store has in the same version, and what goes on meanwhile', () => {
+      for (const [name, version] of Object.entries({ same: 1, replaced: 2, deleted: 3, left: 4 }))
+        store.put(configMap(`n/${name}`, version))
+      const draft = store.draft()
+      for (const [name, version] of Object.entries({ same: 1, replaced: 2, deleted: 3, left: 4, new: 5 }))
+        draft.add(configMap(`n/${name}`, version))
+      store.wrote(configMap('n/replaced', 12))
+      store.deletedByUs('n/deleted', 'uid-deleted')
+      store.removed(configMap('n/left', 13))
+      const changes = told(store)
+      draft.commit('10')
+      expect(changes).to.deep.equal(['added n/new@5'])
+      expect(store.list().map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`)).to.deep.equal([
+        'same@1',
+        'replaced@12',
+        'new@5',
+      ])
+    })
+
+    it('leave the store as it was when they are discarded', () => {
+      store.put(configMap('n/a', 1))
+      store.put(configMap('n/b', 2))
+      const draft = store.draft()
+      for (const object of [configMap('n/a', 1), configMap('n/b', 7), configMap('n/c', 8)]) draft.add(object)
+      draft.delete(configMap('n/c', 9))
+      draft.discard()
+      expect(store.list()).to.deep.equal([configMap('n/a', 1), configMap('n/b', 2)])
+    })
+  })
+
   describe('readers', () => {
     it('gives each reader an object of his own', () => {
       store.put(configMap('n/a', 1, { data: { x: '1' } }))
@@ -307,6 +338,22 @@ describe('Store', () => {
       const changes = told(store)
       store.put(configMap('n/a', 1))
       expect(changes).to.deep.equal(['added n/a@1', 'updated n/a@2'])
+    })
+
+    it('read a listed object while they are called, also when one of them replaced it, and not later', () => {
+      const changes: Change[] = []
+      store.subscribe(({ key }) => {
+        if (key === 'n/a') store.put(configMap('n/b', 9))
+      })
+      store.subscribe((change) => {
+        changes.push(change)
+        if (change.key === 'n/b') expect(change.object.metadata.resourceVersion).to.equal(change.resourceVersion)
+      })
+      store.replace([configMap('n/a', 1), configMap('n/b', 2)], '3')
+      expect(changes.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`)).to.deep.equal(['n/a@1', 'n/b@2', 'n/b@9'])
+      expect(changes[1]?.object).to.deep.equal(configMap('n/b', 2))
+      expect(() => changes[0]?.object).to.throw('while the listener is called')
+      expect(changes[2]?.old).to.deep.equal(configMap('n/b', 2))
     })
 
     it('are not called any more after they unsubscribed', () => {
