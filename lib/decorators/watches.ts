@@ -16,13 +16,16 @@ export type WatchMethod<W> = (object: W, context: WatchContext<never>) => WatchK
  *
  * Assumptions: quick and without effects.
  *
- * Caveats: naming an object that does not exist does nothing. A name without a namespace means the namespace of the changed object.
+ * Caveats: naming an object that does not exist does nothing. A name without a namespace is that of a cluster-scoped object.
  *
- * Errors: one that throws is logged and counted, and tried again with growing pauses.
+ * Errors: one that throws is logged, and called again with growing pauses.
  *
  * @example
  * @watches(Secret, { labels: { app: 'db' } })
- * secret(secret: Secret) { return secret.metadata.labels?.database }
+ * secret(secret: Secret) {
+ *   const { namespace, labels } = secret.metadata
+ *   return labels?.database && { name: labels.database, namespace }
+ * }
  */
 export function watches<W>(kind: KindRef<W>, options?: WatchOptions<W>): HandlerDecorator<WatchMethod<W>> {
   return methodDecorator({ decorator: 'watches', kind, options })
