@@ -440,7 +440,7 @@ export class Controller implements ControllerScope {
     else if (run === undefined || meta.uid === run.primary.uid) {
       const before = this.#states.summary(key)
       const state = this.#states.settle(key, outcome)
-      if (run && run.unanswered.length > 0) this.#states.unanswered(key, run.unanswered)
+      if (run && run.unanswered.size > 0) this.#states.unanswered(key, [...run.unanswered])
       if (run) this.#tell(run, outcome, before)
       const background: Priority = 'background'
       switch (outcome.type) {

@@ -21,8 +21,8 @@ export interface Journal {
   wrote(kind: KindRef, object: KubeObject): void
   /** The server answered that the object is gone. */
   deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void
-  /** A write got no answer: it may or may not have happened. */
-  uncertain(kind: KindRef, ref: ObjectRef): void
+  /** A write is on its way. Until the function returned is called it may or may not have happened. */
+  sent(kind: KindRef, ref: ObjectRef): () => void
 }
 
 export interface RunClientOptions {
@@ -86,10 +86,9 @@ export class RunClient implements ContextClient {
     const sent = this.#options(options)
     let left: KubeObject | undefined
     try {
-      left = await this.#client.delete(kind, ref, sent)
+      left = await this.#answered(kind, ref, this.#client.delete(kind, ref, sent))
     } catch (error) {
       if (isNotFound(error)) this.#journal.deleted(kind, ref, options?.uid)
-      this.#noteUnanswered(error, kind, ref)
       throw error
     }
     if (sent.dryRun !== true && sent.subresource === undefined) {
@@ -116,22 +115,25 @@ export class RunClient implements ContextClient {
   ): Promise<C> {
     this.#check?.()
     const sent = this.#options(options)
-    try {
-      const object = await send(sent)
-      // The answer to a write of another subresource (scale, eviction) is of another kind.
-      if (sent.dryRun !== true && (sent.subresource === undefined || sent.subresource === 'status')) {
-        this.#journal.wrote(kind as unknown as KindRef, object as KubeObject)
-      }
-      return object
-    } catch (error) {
-      if (ref !== undefined) this.#noteUnanswered(error, kind, ref)
-      throw error
+    const object = await this.#answered(kind, ref, send(sent))
+    // The answer to a write of another subresource (scale, eviction) is of another kind.
+    if (sent.dryRun !== true && (sent.subresource === undefined || sent.subresource === 'status')) {
+      this.#journal.wrote(kind as unknown as KindRef, object as KubeObject)
     }
+    return object
   }
 
-  #noteUnanswered(error: unknown, kind: object, ref: ObjectRef): void {
-    if (error instanceof TimeoutError || error instanceof ConnectionError || this.#signal?.aborted === true)
-      this.#journal.uncertain(kind as KindRef, ref)
+  /** Notes the write from now until it is answered: a run that is cut ends before its writes do. */
+  async #answered<T>(kind: object, ref: ObjectRef | undefined, answer: Promise<T>): Promise<T> {
+    const answered = ref === undefined ? undefined : this.#journal.sent(kind as KindRef, ref)
+    try {
+      const value = await answer
+      answered?.()
+      return value
+    } catch (error) {
+      if (!(error instanceof TimeoutError || error instanceof ConnectionError || this.#signal?.aborted === true)) answered?.()
+      throw error
+    }
   }
 
   #read<T extends ClientGetOptions | ClientListOptions>(options: T | undefined): T {

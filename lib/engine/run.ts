@@ -43,7 +43,7 @@ export class Run implements Journal {
   readonly conditionDraft: ConditionDraft = { own: new Map(), ready: {} }
   readonly arrivals: Arrival[] = []
   /** Writes that got no answer: to be read live before the next run of this key. */
-  readonly unanswered: { kind: KindRef; ref: ObjectRef }[] = []
+  readonly unanswered = new Set<{ kind: KindRef; ref: ObjectRef }>()
   /** Whether a failed step of `ctx.external` may be tried anew: not in a run that only repeats the failed one. */
   readonly mayRetryFailed: boolean
   readonly startedAt: number
@@ -368,12 +368,15 @@ export class Run implements Journal {
   }
 
   deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void {
-    const gone = this.scope.cache.deletedByUs(kind, ref, uid)
+    // Where its event came before this answer, the cache has nothing left to lose.
+    const gone = this.scope.cache.deletedByUs(kind, ref, uid) ?? uid
     if (gone !== undefined) this.#ownWrites.add(`${gone}/deleted`)
   }
 
-  uncertain(kind: KindRef, ref: ObjectRef): void {
-    this.unanswered.push({ kind, ref })
+  sent(kind: KindRef, ref: ObjectRef): () => void {
+    const write = { kind, ref }
+    this.unanswered.add(write)
+    return () => void this.unanswered.delete(write)
   }
 
   /** Whether what arrived during the run was its own doing. */

@@ -37,7 +37,7 @@ export class WatchMapper {
     this.#o = options
     const { log, signal, client, fieldManager, primaries } = options
     // Mapping is about reading; what it should write after all goes into no journal and comes back by the watch.
-    const journal = { wrote() {}, deleted() {}, uncertain() {} }
+    const journal = { wrote() {}, deleted() {}, sent: () => () => {} }
     this.#context = {
       log,
       signal,
