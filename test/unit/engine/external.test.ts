@@ -62,7 +62,7 @@ async function step(
         primary.renew(object)
       },
       deleted() {},
-      uncertain() {},
+      sent: () => () => {},
     },
   })
   const around = (name: 'lookup' | 'run') => async (call: ExternalCall) => {
