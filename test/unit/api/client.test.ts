@@ -384,6 +384,16 @@ describe('the client', () => {
       })
     }
 
+    it('has the transport ask it once more before it sends a write, and no read', async () => {
+      let asked = 0
+      const { transport, client } = setUp(() => ({ body: { metadata: {}, items: [] } }), { gate: { check: () => void asked++ } })
+      for (const [, call] of writes) await call(client)
+      await client.get(ConfigMap, at('a'))
+      asked = 0
+      for (const { beforeSend } of transport.requests) beforeSend?.()
+      expect(asked).to.equal(writes.length)
+    })
+
     it('does not ask it for reads', async () => {
       let asked = 0
       const { client } = setUp(() => ({ body: { metadata: {}, items: [] } }), { gate: { check: () => void asked++ } })

@@ -16,7 +16,6 @@ export class FakeTransport implements Transport {
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
-    request.beforeSend?.()
     this.requests.push(request)
     const { status = 200, headers = {}, body = {} } = await this.#answer(request, this.requests.length)
     return { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }

@@ -367,10 +367,16 @@ describe('the HTTP transport', () => {
       })
 
       it('rejects everything once it is closed', async () => {
-        const server = await start((_request, response) => void response.writeHead(200).flushHeaders?.())
+        let answering = false
+        const server = await start((_request, response) => {
+          response.writeHead(200)
+          response.write('{"half":', () => {
+            answering = true
+          })
+        })
         const transport = transportTo(clusterOf(server))
         const pending = failure(transport.request(get('/x')))
-        await until(() => server.accepted === 1)
+        await until(() => answering)
         await transport.close()
         expect(await pending).to.be.instanceOf(ConnectionError)
         expect(await failure(transport.request(get('/x'))))
@@ -493,6 +499,44 @@ describe('the HTTP transport', () => {
       })
       expect(await failure(transportTo(clusterOf(server)).request(post('/x', '{}')))).to.be.instanceOf(ConnectionError)
       expect(requests).to.equal(6)
+    })
+
+    it('rejects where the server cancels the stream within the answer', async () => {
+      const server = await http2Server((_request, response) => {
+        response.writeHead(200)
+        response.write('{"half":', () => response.stream.close(8))
+      })
+      expect(await failure(transportTo(clusterOf(server)).request(get('/x')))).to.be.instanceOf(ConnectionError)
+    })
+
+    it('sends a write again that came after the last one looked at, when the server goes away with an error', async () => {
+      const server = await http2Server((request, response) => {
+        if (request.url === '/y' && server.sessions.length === 1) server.sessions[0]?.goaway(11, 1)
+        else response.end('ok')
+      })
+      const transport = transportTo(clusterOf(server))
+      await transport.request(get('/x'))
+      expect((await transport.request(post('/y', '{}'))).status).to.equal(200)
+      expect(server.accepted).to.equal(2)
+    })
+
+    it('asks beforeSend only when there is a place for the request', async () => {
+      const answers: (() => void)[] = []
+      const server = await http2Server((_request, response) => void answers.push(() => response.end('ok')), {
+        settings: { maxConcurrentStreams: 2 },
+      })
+      const transport = transportTo(clusterOf(server))
+      const asked: string[] = []
+      const send = (path: string) => transport.request({ ...post(path, '{}'), beforeSend: () => void asked.push(path) })
+      const sent = [send('/1'), send('/2'), send('/3')]
+      await until(() => answers.length === 2)
+      expect(asked).to.deep.equal(['/1', '/2'])
+      answers[0]?.()
+      await until(() => answers.length === 3)
+      expect(asked).to.deep.equal(['/1', '/2', '/3'])
+      answers[1]?.()
+      answers[2]?.()
+      await Promise.all(sent)
     })
 
     it('does not send a write again that the server reset for another reason', async () => {
