@@ -1,5 +1,5 @@
 import type { Random } from '../api/clock.ts'
-import { StatusError } from '../api/status-error.ts'
+import { ConnectionError, StatusError } from '../api/status-error.ts'
 import { SilenceError, type WatchEnd } from './watch-connection.ts'
 import { troubleOf } from './watch-trouble.ts'
 
@@ -37,11 +37,13 @@ export interface History {
   readonly barren: number
   /** Watches in a row from the same resourceVersion that said nothing until they were given up. */
   readonly silent: number
+  /** Whether a version expired since the last connection that lived. */
+  readonly expired: boolean
   /** Streamed lists in a row that broke off. */
   readonly brokenLists: number
 }
 
-export const NO_HISTORY: History = { failures: 0, barren: 0, silent: 0, brokenLists: 0 }
+export const NO_HISTORY: History = { failures: 0, barren: 0, silent: 0, expired: false, brokenLists: 0 }
 
 export interface Verdict {
   /** Watch from where the store is, list anew, or list in pages because the server does not stream lists. */
@@ -62,7 +64,7 @@ export function verdictOf(attempt: Attempt, before: History): Verdict {
     const streamed = attempt.verb === 'watch'
     if (streamed && trouble.noStreamedList) return { next: 'pages', wait: undefined, failing: undefined, history: before }
     const brokenLists = before.brokenLists + (streamed && trouble.blamesRequest ? 1 : 0)
-    const history = { failures: before.failures + 1, barren: 0, silent: 0, brokenLists }
+    const history = { ...before, failures: before.failures + 1, barren: 0, silent: 0, brokenLists }
     return { next: brokenLists >= BROKEN_LISTS ? 'pages' : 'relist', wait, failing, history }
   }
 
@@ -73,15 +75,17 @@ export function verdictOf(attempt: Attempt, before: History): Verdict {
   // After a 404 the CRD may be another one, whose versions do not go on from ours.
   const next = trouble.expired || trouble.missing === 'kind' || barren >= BARREN || silent >= SILENT ? 'relist' : 'resume'
   const doubts = next === 'relist' ? { barren: 0, silent: 0 } : { barren, silent }
-  const history = { failures: failures + 1, ...doubts, brokenLists: 0 }
+  const expired = (before.expired && !lived) || trouble.expired
+  const history = { failures: failures + 1, ...doubts, expired, brokenLists: 0 }
 
   // The regular end after some minutes, a silent connection, a restarted server: go on at once.
   if (lived && !(attempt.error instanceof StatusError))
     return { next, wait: undefined, failing: undefined, history: { ...history, failures } }
-  // One relist at once. A server that expires every version at once is asked with growing pauses.
-  if (trouble.expired && failures === 0 && trouble.retryAfterMs === 0) return { next, wait: undefined, failing: undefined, history }
-  // Ended young but did its work: not a failure, but a pause, or a server that ends every watch after an event would be asked all the time.
-  if (attempt.events > 0 && attempt.error === undefined) return { next, wait, failing: undefined, history: { ...history, failures } }
+  // One relist at once, also after an outage. A server that expires each new version as well is asked with growing pauses.
+  if (trouble.expired && (lived || !before.expired)) return { next, wait: undefined, failing: undefined, history: { ...history, failures } }
+  // Ended or lost young, but it did its work: no failure, but a pause, or a server that ends each watch after an event would be asked all the time.
+  const wasCut = attempt.error === undefined || attempt.error instanceof ConnectionError
+  if (attempt.events > 0 && wasCut) return { next, wait, failing: undefined, history: { ...history, failures } }
   return { next, wait, failing, history }
 }
 

@@ -332,6 +332,18 @@ describe('Reflector', () => {
       })
     }
 
+    it('found after an outage is listed anew without a pause', async () => {
+      const watch = await settled()
+      await watch.end(new Error('reset'))
+      for (let i = 0; i < 5; i++) {
+        await (await api.watch()).fail()
+        await pause()
+      }
+      await (await api.watch()).refuse(410)
+      expect(await pause()).to.equal(0)
+      expect((await api.watch()).isStreamedList).to.equal(true)
+    })
+
     it('that expires anew each time is not listed without a pause', async () => {
       let watch = await settled()
       const pauses: number[] = []
@@ -342,7 +354,7 @@ describe('Reflector', () => {
         await watch.open()
         await watch.send(listed(200 + i))
       }
-      expect(pauses).to.deep.equal([0, 1_600, 3_200, 6_400])
+      expect(pauses).to.deep.equal([0, 800, 1_600, 3_200])
     })
   })
 
