@@ -6,7 +6,16 @@ import { hash } from 'node:crypto'
 import { isConflict, isInvalid, isNotFound } from '../api/status-error.ts'
 import type { Store } from '../cache/store.ts'
 import type { Applied, ContextClient } from '../resource/context-client.ts'
-import { type Desired, type KindRef, type KubeObject, keyOf, kindName, type ObjectRef, type OwnerReference } from '../resource/kind.ts'
+import {
+  type Desired,
+  groupOf,
+  type KindRef,
+  type KubeObject,
+  keyOf,
+  kindName,
+  type ObjectRef,
+  type OwnerReference,
+} from '../resource/kind.ts'
 import { canonicalJson, difference } from './diff.ts'
 import { StaleError, TsopError } from './errors.ts'
 import type { Primary } from './primary.ts'
@@ -19,6 +28,11 @@ export const APPLIED_ANNOTATION = 'tsop.dev/applied'
 export const HANDLER = 'handler'
 
 const TRIES = 3
+/**
+ * What is applied as new must not be there: an apply ignores the resourceVersion of a missing object and answers 409 where it is an
+ * old one of an existing object (tried on kube-apiserver 1.36). So nothing that the cache does not know yet is taken over unseen.
+ */
+const ABSENT = { uid: undefined, resourceVersion: '1' }
 const LONGEST_NAME = 253
 /** Names that become a label value, a DNS label or a part of pod names. */
 const SHORT_NAMES: Readonly<Record<string, number>> = {
@@ -101,7 +115,7 @@ export class Children {
       if (live) await this.#mayTake(kind, ref, live)
       if (live && this.#isAsDesired(wanted, live)) return live
       try {
-        const { uid, resourceVersion } = live?.metadata ?? {}
+        const { uid, resourceVersion } = live?.metadata ?? ABSENT
         const metadata = { ...wanted.metadata, uid, resourceVersion }
         const object = await this.#o.client.apply(kind, { ...wanted, metadata }, { fieldManager: this.#o.fieldManager, force: true })
         this.#remember(wanted, live, object)
@@ -211,7 +225,11 @@ export class Children {
     const { primary } = this.#o
     const controller = live.metadata.ownerReferences?.find((owner) => owner.controller === true)
     const what = `${kindName(kind)} ${keyOf(ref)}`
-    const formerOwner = controller?.kind === primary.kind.kind && controller.name === primary.ref.name && controller.uid !== primary.uid
+    const formerOwner =
+      controller?.kind === primary.kind.kind &&
+      groupOf(controller.apiVersion) === groupOf(primary.kind.apiVersion) &&
+      controller.name === primary.ref.name &&
+      controller.uid !== primary.uid
     if (live.metadata.deletionTimestamp !== undefined || formerOwner) {
       this.#o.blocked(kind, keyOf(ref))
       throw new TsopError(

@@ -174,6 +174,10 @@ export class Run implements Journal {
     if (isNamespaceTerminating(error)) {
       return { type: 'wait', wait: requeueAfter('5s', { reason: 'NamespaceTerminating', message: 'the namespace is being deleted' }) }
     }
+    if (error instanceof TsopError && error.code === 'TSOP_CHILD_TERMINATING') {
+      // Waiting is no failure. Its end wakes the run; the time is for an end that nobody tells.
+      return { type: 'wait', wait: requeueAfter('10s', { reason: error.reason, message: error.message }) }
+    }
     const own = (error as { reason?: unknown } | undefined)?.reason
     const reason =
       error instanceof TsopError && typeof own === 'string' && REASON.test(own)
