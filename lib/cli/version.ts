@@ -1,9 +1,10 @@
-/** The version of the package this file belongs to. */
+/** tsop's own version. A bundle, which has no package.json beside it, is built with `TSOP_VERSION` defined. */
 
 import { readFileSync } from 'node:fs'
 
+declare const TSOP_VERSION: string | undefined
+
 export function version(): string {
-  // The same from lib/cli and from dist/cli.
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+  if (typeof TSOP_VERSION === 'string') return TSOP_VERSION
+  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 }
