@@ -42,9 +42,15 @@ export async function operate(
   const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
   undo.push(() => transport.close())
   const patienceMs = terminal || options.once ? PATIENCE_MS : undefined
+  // Both take a while and neither needs the other; where the handlers do not load, the cluster is of no interest any more.
+  const useless = new AbortController()
+  const reaching = { cluster, transport, clock: systemClock, random: systemRandom, log, patienceMs }
   const [handlers] = await Promise.all([
-    load(),
-    reachCluster({ cluster, transport, clock: systemClock, random: systemRandom, log, signal, patienceMs }),
+    load().catch((error) => {
+      useless.abort(error)
+      throw error
+    }),
+    reachCluster({ ...reaching, signal: AbortSignal.any([signal, useless.signal]) }),
   ])
   checkConcurrency(options, handlers)
   signal.throwIfAborted()

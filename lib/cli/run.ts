@@ -16,6 +16,8 @@ export async function run(options: Options): Promise<ExitCode> {
   }
   const { signal, dispose } = stopSignal()
   const undo: (() => Promise<void>)[] = []
+  // Waits of the engine do not keep a process alive, and while the server is away there is no connection that would.
+  const alive = setInterval(() => {}, 2 ** 30)
   try {
     const { operate } = await import('./operate.ts')
     return await operate(options, cwd, load, signal, undo)
@@ -25,6 +27,7 @@ export async function run(options: Options): Promise<ExitCode> {
     throw error
   } finally {
     for (const step of undo.reverse()) await step()
+    clearInterval(alive)
     dispose()
   }
 }

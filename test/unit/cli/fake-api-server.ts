@@ -19,8 +19,10 @@ export class FakeApiServer {
   readonly #server: Server = createServer((request, response) => void this.#serve(request, response))
   url = ''
 
+  /** On a free port; after a stop on the one it had. */
   async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    const port = this.url === '' ? 0 : Number(new URL(this.url).port)
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
     return this
   }

@@ -20,16 +20,19 @@ export class Running {
   readonly ended: Promise<Ended>
   #stdout = ''
   #stderr = ''
+  #said = ''
   #heard = new Set<() => void>()
 
   constructor(child: ChildProcess) {
     this.child = child
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text
+      this.#said += text
       this.#tell()
     })
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text
+      this.#said += text
       this.#tell()
     })
     this.ended = once(child, 'close').then(([code]) => {
@@ -38,9 +41,9 @@ export class Running {
     })
   }
 
-  /** What it has said so far, on both streams. */
+  /** What it has said so far, on both streams, in this order as far as streams have one. */
   get said(): string {
-    return this.#stdout + this.#stderr
+    return this.#said
   }
 
   /** Resolves when it has said `pattern` (`times` times); rejects when it ends without. */
