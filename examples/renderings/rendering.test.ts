@@ -44,7 +44,7 @@ describe('the example renderings', () => {
   )
 
   it(
-    'stalls where the job failed',
+    'stalls where the job failed, and tries anew once the object is touched',
     inNamespace(async (t) => {
       const { farm, start } = await world(t)
       await start()
@@ -54,6 +54,11 @@ describe('the example renderings', () => {
       const stalled = await t.until(() => condition(t, 'Stalled'), 'the failure to be shown')
       expect(stalled.status).to.equal('True')
       expect(stalled.message).to.include('out of memory')
+
+      await t.kubectl('annotate', 'rendering', 'intro', 'try=again')
+      await t.until(() => farm.jobs.length > 1, 'another job')
+      farm.finish(farm.jobs[1]!.key)
+      await t.kubectl('wait', '--for=condition=Ready', 'rendering/intro', '--timeout=30s')
     }),
   )
 })
