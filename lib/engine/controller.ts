@@ -5,6 +5,7 @@
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Random } from '../api/clock.ts'
 import { matchesFields, matchesLabels } from '../api/selectors.ts'
+import { StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
@@ -14,7 +15,7 @@ import { backoff, conflictDelay } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
 import { formatDuration, parseDuration } from './duration.ts'
-import { messageOf } from './errors.ts'
+import { messageOf, StaleError } from './errors.ts'
 import { defaultFinalizer } from './finalizer.ts'
 import { KeyStates } from './key-state.ts'
 import type { Outcome } from './outcome.ts'
@@ -433,9 +434,15 @@ export class Controller implements ControllerScope {
   }
 
   /** What comes next for the key. */
-  async #settle(key: string, run: Run | undefined, outcome: Outcome): Promise<void> {
+  async #settle(key: string, run: Run | undefined, ended: Outcome): Promise<void> {
     const { random } = this.#o
     const meta = this.#primaries?.store.meta(key)
+    // A handler that changed its own object's spec has not seen the generation this made.
+    const outdated = run !== undefined && meta?.uid === run.primary.uid && !meta.deleting && meta.generation !== run.primary.generation
+    const outcome: Outcome =
+      outdated && (ended.type === 'done' || ended.type === 'wait')
+        ? { type: 'conflict', error: new StaleError('a new generation came') }
+        : ended
     if (meta === undefined) this.#states.forget(key)
     else if (run === undefined || meta.uid === run.primary.uid) {
       const before = this.#states.summary(key)
@@ -451,11 +458,11 @@ export class Controller implements ControllerScope {
           this.#queue.add(key, background, outcome.wait.afterMs)
           break
         case 'error':
-          this.#queue.add(key, background, backoff(state.failures, random))
+          this.#queue.add(key, background, Math.max(backoff(state.failures, random), retryAfterMs(outcome.error)))
           break
         case 'conflict':
           this.#queue.add(key, 'change', conflictDelay(state.conflicts, random))
-          if (run) await this.#refresh(run)
+          if (run && ended.type === 'conflict') await this.#refresh(run)
           break
         case 'terminal':
       }
@@ -511,4 +518,9 @@ export class Controller implements ControllerScope {
     const state = this.#states.settle(key, { type: 'error', error, reason: 'Unhandled', message: messageOf(error) })
     this.#queue.add(key, 'background', backoff(state.failures, this.#o.random))
   }
+}
+
+/** How long the server asked to stay away. */
+function retryAfterMs(error: unknown): number {
+  return error instanceof StatusError ? (error.retryAfterMs ?? 0) : 0
 }

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { timestamp } from '../api/clock.ts'
 import { mergePatch } from '../api/patch.ts'
-import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
+import { isAlreadyExists, isConflict, isInvalid, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import type { ContextClient } from '../resource/context-client.ts'
 import { type KindRef, type KubeObject, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
@@ -61,6 +61,8 @@ export class Run implements Journal {
   #cutShort: ((outcome: Outcome) => void) | undefined
   /** Why the context is closed; undefined while it is open. */
   #closed: (() => Error) | undefined
+  /** The finalizer is gone, and with it whatever the status could tell. */
+  #released = false
 
   constructor(scope: ControllerScope, key: string, object: KubeObject, attempt: number, mayRetryFailed: boolean) {
     this.scope = scope
@@ -89,16 +91,29 @@ export class Run implements Journal {
       case 'ignore':
         return { type: 'done' }
       case 'removeFinalizer':
-        return this.#release()
+        return this.#report(await this.#release())
       case 'runDelete': {
         const outcome = await this.#cut(() => this.#runDelete(object))
-        return outcome.type === 'done' ? this.#release() : this.#report(outcome)
+        return this.#report(outcome.type === 'done' ? await this.#release() : outcome)
       }
       case 'addFinalizer':
-        object = await addFinalizer(this.#engine, this.primary, facts.finalizer)
+        try {
+          object = await addFinalizer(this.#engine, this.primary, facts.finalizer)
+        } catch (error) {
+          return this.#report((await this.#isLeaving(error)) ? { type: 'conflict', error } : this.#outcomeOf(error))
+        }
         this.primary.generation = object.metadata.generation
     }
     return this.#report(await this.#cut(() => this.#reconcile(object)))
+  }
+
+  /** Whether a finalizer was refused because the object's deletion had begun, which the cache does not know yet: 422. */
+  async #isLeaving(error: unknown): Promise<boolean> {
+    if (!isInvalid(error)) return false
+    const { kind, ref, uid } = this.primary
+    const live = await this.#engine.find(kind, ref)
+    this.scope.saw(kind, ref, live, uid)
+    return live?.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined
   }
 
   // ---- the handler's methods ----
@@ -198,17 +213,18 @@ export class Run implements Journal {
       if ((object.metadata.finalizers ?? []).length === 0) this.deleted(kind, ref, uid)
     } catch (error) {
       // 409: gone, or another object of this name; both are found out by looking.
-      if (!isNotFound(error)) throw error
+      if (!isNotFound(error)) return this.#outcomeOf(error)
       this.deleted(kind, ref, uid)
     }
+    this.#released = true
     return { type: 'done' }
   }
 
   /** Writes the status, once and only where something changed. */
-  async #report(outcome: Outcome): Promise<Outcome> {
+  async #report(outcome: Outcome, withDraft = true): Promise<Outcome> {
     const { kind, ref } = this.primary
-    const fields = this.#context?.statusDraft
-    if (outcome.type === 'conflict' || (kind.status === undefined && fields === undefined)) return outcome
+    const fields = withDraft ? this.#context?.statusDraft : undefined
+    if (this.#released || outcome.type === 'conflict' || (kind.status === undefined && fields === undefined)) return outcome
     try {
       for (let again = true; ; again = false) {
         const patch = this.#statusPatch(outcome, fields)
@@ -234,7 +250,9 @@ export class Run implements Journal {
         this.log.warn({ err: error }, 'the status could not be written')
         return outcome
       }
-      return this.#outcomeOf(error)
+      const failed = this.#outcomeOf(error)
+      // What the handler drafted is refused by the schema: without it the conditions can say so.
+      return isInvalid(error) && fields !== undefined ? this.#report(failed, false) : failed
     }
   }
 
