@@ -109,9 +109,13 @@ describe('children', () => {
     await world.start(handler({ config: (db) => ({ data: db['spec'].data }) }, { owns: { config: ConfigMap } }))
     world.api.create(Database, 'a', { spec: { data: { a: '1', b: '2' } } })
     await settle()
-    world.api.edit(ConfigMap, 'a', (map) => void (map['data'].theirs = 'x'))
+    world.api.edit(ConfigMap, 'a', (map) => {
+      map['data'].theirs = 'x'
+    })
     await settle()
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { data: { a: '1' } }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { data: { a: '1' } }
+    })
     await settle()
     expect(world.api.get(ConfigMap, 'a')?.['data']).to.deep.equal({ a: '1', theirs: 'x' })
   })
@@ -140,7 +144,9 @@ describe('children', () => {
     world.api.create(Database, 'a', { spec: {} })
     for (let i = 0; i < 5; i++) {
       await settle()
-      world.api.edit(Database, 'a', (db) => void (db.metadata.labels = { i: String(i) }))
+      world.api.edit(Database, 'a', (db) => {
+        db.metadata.labels = { i: String(i) }
+      })
     }
     await settle()
     expect(runs).to.equal(6)
@@ -150,7 +156,9 @@ describe('children', () => {
     const methodsAgain = { set: methods.set }
     await world.start(handler(methodsAgain, { owns: { set: StatefulSet } }))
     for (let i = 0; i < 3; i++) {
-      world.api.edit(Database, 'a', (db) => void (db.metadata.labels = { again: String(i) }))
+      world.api.edit(Database, 'a', (db) => {
+        db.metadata.labels = { again: String(i) }
+      })
       await settle()
     }
     expect(world.api.seen('apply statefulsets/a').length).to.be.at.most(1)
@@ -166,7 +174,9 @@ describe('children', () => {
     await world.start(handler({ set: () => ({ spec: { cpu: '1000m', replicas: 1 } }) }, { owns: { set: StatefulSet } }))
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    world.api.edit(StatefulSet, 'a', (set) => void (set['spec'].replicas = 5))
+    world.api.edit(StatefulSet, 'a', (set) => {
+      set['spec'].replicas = 5
+    })
     await settle()
     expect(world.api.get(StatefulSet, 'a')?.['spec']).to.deep.equal({ cpu: '1', replicas: 1 })
   })
@@ -189,7 +199,9 @@ describe('children', () => {
     ).to.deep.equal(['a', 'built'])
     build = false
     world.api.forget()
-    world.api.edit(Database, 'a', (db) => void (db['spec'].x = 1))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'].x = 1
+    })
     await settle()
     expect(world.api.all(ConfigMap).map(({ metadata }) => metadata.name)).to.deep.equal(['a'])
     expect(world.api.writes).to.deep.equal(['delete configmaps/built', 'patch databases/a/status'])
@@ -309,11 +321,15 @@ describe('what is not ours (promise 8)', () => {
     await world.start(op())
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    world.api.edit(ConfigMap, 'a', (map) => void (map.metadata.finalizers = ['example.com/slow']))
+    world.api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.finalizers = ['example.com/slow']
+    })
     world.api.delete(ConfigMap, 'a')
     await settle()
     expect(condition(world.api.get(Database, 'a'), 'Ready')?.reason).to.equal('WaitingForChild')
-    world.api.edit(ConfigMap, 'a', (map) => void (map.metadata.finalizers = []))
+    world.api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.finalizers = []
+    })
     await settle()
     expect(world.api.get(ConfigMap, 'a')?.metadata.deletionTimestamp).to.equal(undefined)
     expect(condition(world.api.get(Database, 'a'), 'Ready')?.status).to.equal('True')
@@ -372,7 +388,9 @@ describe('pruning (promise 8)', () => {
     await settle()
     const { uid } = world.api.get(ConfigMap, 'y')?.metadata ?? {}
     world.api.forget()
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { parts: ['x'] }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { parts: ['x'] }
+    })
     await settle()
     expect(parts(world)).to.deep.equal(['x'])
     expect(world.api.requests.map(({ text }) => text)).to.deep.equal(['get databases/a', 'delete configmaps/y', 'patch databases/a/status'])
@@ -386,7 +404,9 @@ describe('pruning (promise 8)', () => {
     world.api.create(Database, 'a', { spec: { parts: ['x'] } })
     world.api.holdWatch(Database)
     // What the world is now: x and y. What the list still says: x alone.
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { parts: ['x', 'y'] }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { parts: ['x', 'y'] }
+    })
     const owner = ownerOf(world.api.get(Database, 'a') as never)
     for (const name of ['x', 'y']) {
       world.api.create(ConfigMap, name, { metadata: { labels: { [BUILDER_LABEL]: 'configs' }, ownerReferences: [owner] } })
@@ -406,7 +426,9 @@ describe('pruning (promise 8)', () => {
     await settle()
     world.api.create(ConfigMap, 'manual', { metadata: { ownerReferences: [ownerOf(db)] } })
     world.api.create(ConfigMap, 'other', { metadata: { labels: { [BUILDER_LABEL]: 'configs' } } })
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { parts: [] }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { parts: [] }
+    })
     await settle()
     expect(parts(world)).to.deep.equal(['manual', 'other'])
   })
@@ -420,7 +442,9 @@ describe('pruning (promise 8)', () => {
     await world.start(handler({ configs: configs as never }, { owns: { configs: ConfigMap } }))
     world.api.create(Database, 'a', { spec: { parts: ['x'] } })
     await settle()
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { parts: [] }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { parts: [] }
+    })
     await settle()
     expect(parts(world)).to.deep.equal(['x'])
   })
@@ -434,7 +458,9 @@ describe('pruning (promise 8)', () => {
       world.api.delete(ConfigMap, 'y')
       world.api.create(ConfigMap, 'y', { data: { theirs: 'x' } })
     })
-    world.api.edit(Database, 'a', (db) => void (db['spec'] = { parts: ['x'] }))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { parts: ['x'] }
+    })
     await world.ms(10_000)
     expect(world.api.get(ConfigMap, 'y')?.['data']).to.deep.equal({ theirs: 'x' })
     expect(world.logged('error')).to.deep.equal([])
@@ -460,7 +486,9 @@ describe('read your writes (promise 7)', () => {
     let seen = 0
     const methods = {
       configs: () => [{ metadata: { name: 'x' } }],
-      reconcile: (_db: unknown, ctx: Ctx) => void (seen = ctx.children(ConfigMap).length),
+      reconcile: (_db: unknown, ctx: Ctx) => {
+        seen = ctx.children(ConfigMap).length
+      },
     }
     await world.start(handler(methods, { owns: { configs: ConfigMap } }))
     world.api.holdWatch(ConfigMap)
@@ -468,7 +496,9 @@ describe('read your writes (promise 7)', () => {
     for (let i = 0; i < 3; i++) {
       await settle()
       expect(seen).to.equal(1)
-      world.api.edit(Database, 'a', (db) => void (db['spec'].i = i))
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'].i = i
+      })
     }
     await settle()
     expect(world.api.seen('apply configmaps/x')).to.have.length(1)
@@ -489,7 +519,9 @@ describe('read your writes (promise 7)', () => {
     world.api.holdWatch(ConfigMap)
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    world.api.edit(Database, 'a', (db) => void (db['spec'].i = 1))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'].i = 1
+    })
     await settle()
     expect(world.api.all(ConfigMap)).to.have.length(1)
   })
@@ -506,7 +538,9 @@ describe('read your writes (promise 7)', () => {
     world.api.create(ConfigMap, 'x', { metadata: { ownerReferences: [ownerOf(db)] } })
     await world.start(handler({ reconcile }, { stacked: [ConfigMap] }))
     world.api.holdWatch(ConfigMap)
-    world.api.edit(Database, 'a', (db) => void (db['spec'].i = 1))
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'].i = 1
+    })
     await settle()
     world.api.releaseWatch(ConfigMap)
     await world.ms(1000)

@@ -321,10 +321,12 @@ describe('a job that failed', () => {
     const reconcile = async (_db: unknown, ctx: Ctx) => void (await ctx.external('backup', { lookup: async () => undefined, run }))
     await world.start(handler({ reconcile }))
     world.api.create(Database, 'a', { spec: {} })
-    await world.ms(20 * 3_600_000)
+    await world.ms(12 * 3_600_000)
     expect(runs).to.equal(1)
     expect(condition(world.api.get(Database, 'a'), 'Stalled')).to.include({ reason: 'ExternalFailed', message: 'backup: disk full' })
-    world.api.edit(Database, 'a', (db) => void (db.metadata.annotations = { retry: 'please' }))
+    world.api.edit(Database, 'a', (db) => {
+      db.metadata.annotations = { retry: 'please' }
+    })
     await settle()
     expect(runs).to.equal(2)
     expect(condition(world.api.get(Database, 'a'), 'Ready')?.status).to.equal('True')
@@ -339,7 +341,9 @@ describe('a job that failed', () => {
     world.api.create(Database, 'a', { spec: {} })
     await settle()
     world.api.fail('patch databases/a/status', 500, 'InternalError', 2)
-    world.api.edit(Database, 'a', (db) => void (db.metadata.annotations = { retry: 'please' }))
+    world.api.edit(Database, 'a', (db) => {
+      db.metadata.annotations = { retry: 'please' }
+    })
     await world.ms(1000)
     expect(runs).to.equal(2)
   })
@@ -402,7 +406,9 @@ describe('a schema that is somebody else’s', () => {
     const world = worldWith(ConfigMap, { data: {} })
     const provider = new Provider(0)
     await step(world, provider, { kind: ConfigMap })
-    world.api.edit(ConfigMap, 'a', (map) => void (map.metadata.annotations = { 'tsop.dev/external': '{"backup":' }))
+    world.api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.annotations = { 'tsop.dev/external': '{"backup":' }
+    })
     expect(await thrown(step(world, provider, { kind: ConfigMap }))).to.include({ reason: 'ExternalRecordUnreadable' })
     expect(provider.calls).to.deep.equal(['run'])
   })

@@ -53,7 +53,9 @@ describe('the least writes (promises 1, 5, 6)', () => {
 
   it('follows a new spec with two: child, status', async () => {
     const { api } = await withOne()
-    api.edit(Database, 'a', (db) => void (db['spec'] = { size: 2 }))
+    api.edit(Database, 'a', (db) => {
+      db['spec'] = { size: 2 }
+    })
     await settle()
     expect(api.writes).to.deep.equal(['apply configmaps/a', 'patch databases/a/status'])
     expect(api.get(ConfigMap, 'a')?.['data']).to.deep.equal({ size: '2' })
@@ -61,7 +63,9 @@ describe('the least writes (promises 1, 5, 6)', () => {
 
   it('repairs a drifted child with one', async () => {
     const { api } = await withOne()
-    api.edit(ConfigMap, 'a', (map) => void (map['data'] = { size: '7' }))
+    api.edit(ConfigMap, 'a', (map) => {
+      map['data'] = { size: '7' }
+    })
     await settle()
     expect(api.writes).to.deep.equal(['apply configmaps/a'])
     expect(api.get(ConfigMap, 'a')?.['data']).to.deep.equal({ size: '1' })
@@ -114,7 +118,11 @@ describe('the least writes (promises 1, 5, 6)', () => {
 
   it('writes a status that the schema prunes once, not in every run', async () => {
     const world = new World()
-    const op = handler({ reconcile: (_db, ctx) => void (ctx.status.unknown = 1) })
+    const op = handler({
+      reconcile: (_db, ctx) => {
+        ctx.status.unknown = 1
+      },
+    })
     await world.start(op)
     world.api.intercept(
       'patch databases/a/status',
@@ -127,7 +135,9 @@ describe('the least writes (promises 1, 5, 6)', () => {
     world.api.create(Database, 'a', { spec: {} })
     await settle()
     for (let i = 0; i < 5; i++) {
-      world.api.edit(Database, 'a', (db) => void (db.metadata.labels = { i: String(i) }))
+      world.api.edit(Database, 'a', (db) => {
+        db.metadata.labels = { i: String(i) }
+      })
       await settle()
     }
     // Once with the conditions, once that changes nothing: then it is known.

@@ -56,7 +56,9 @@ describe('waiting is not an error (promise 4)', () => {
     const { world, api, at } = await operator((run) => (run === 1 ? requeueAfter('10s') : undefined))
     for (let i = 0; i < 5; i++) {
       await world.ms(1000)
-      api.edit(Database, 'a', (db) => void (db['status'].theirs = i))
+      api.edit(Database, 'a', (db) => {
+        db['status'].theirs = i
+      })
     }
     await world.ms(60_000)
     expect(at).to.deep.equal([0, 10_000])
@@ -65,7 +67,9 @@ describe('waiting is not an error (promise 4)', () => {
   it('is cut short by a new generation, and does not come back afterwards', async () => {
     const { world, api, at } = await operator((run) => (run === 1 ? requeueAfter('10s') : undefined))
     await world.ms(2000)
-    api.edit(Database, 'a', (db) => void (db['spec'].size = 2))
+    api.edit(Database, 'a', (db) => {
+      db['spec'].size = 2
+    })
     await world.ms(60_000)
     expect(at).to.deep.equal([0, 2000])
   })
@@ -89,7 +93,9 @@ describe('waiting is not an error (promise 4)', () => {
   it('is not lost when a child changes: the run comes earlier and may wait again', async () => {
     const { world, api, at } = await operator(() => requeueAfter('10s'))
     await world.ms(4000)
-    api.edit(ConfigMap, 'a', (map) => void (map.metadata.labels = { ...map.metadata.labels, x: 'y' }))
+    api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.labels = { ...map.metadata.labels, x: 'y' }
+    })
     await world.ms(10_000)
     expect(at).to.deep.equal([0, 4000, 14_000])
   })
@@ -100,8 +106,8 @@ describe('a failure (promise 4)', () => {
     const { world, at } = await operator(fails)
     await world.ms(4000)
     expect(at).to.deep.equal([0, 250, 750, 1750, 3750])
-    await world.ms(24 * 3_600_000)
-    expect(at.length).to.be.greaterThan(280)
+    await world.ms(3 * 3_600_000)
+    expect(at.length).to.be.greaterThan(38)
     expect((at.at(-1) as number) - (at.at(-2) as number)).to.equal(300_000)
   })
 
@@ -142,7 +148,9 @@ describe('a failure (promise 4)', () => {
     await world.ms(4000)
     for (let i = 0; i < 3; i++) {
       await world.ms(500)
-      api.edit(ConfigMap, 'a', (map) => void (map.metadata.labels = { ...map.metadata.labels, i: String(i) }))
+      api.edit(ConfigMap, 'a', (map) => {
+        map.metadata.labels = { ...map.metadata.labels, i: String(i) }
+      })
     }
     await world.ms(2249)
     expect(at).to.deep.equal([0, 250, 750, 1750, 3750])
@@ -168,7 +176,9 @@ describe('a failure (promise 4)', () => {
   it('is tried at once for a new generation, and counts anew from there', async () => {
     const { world, api, at } = await operator(fails)
     await world.ms(5000)
-    api.edit(Database, 'a', (db) => void (db['spec'].size = 2))
+    api.edit(Database, 'a', (db) => {
+      db['spec'].size = 2
+    })
     await world.ms(750)
     expect(at.slice(5)).to.deep.equal([5000, 5250, 5750])
   })
@@ -214,8 +224,10 @@ describe('a terminal error (promise 4)', () => {
 
   it('is not tried again by time nor by what happens to related objects', async () => {
     const { world, api, at, db } = await operator(terminal)
-    api.edit(ConfigMap, 'a', (map) => void (map.metadata.labels = { ...map.metadata.labels, x: 'y' }))
-    await world.ms(30 * 3_600_000)
+    api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.labels = { ...map.metadata.labels, x: 'y' }
+    })
+    await world.ms(12 * 3_600_000)
     expect(at).to.deep.equal([0])
     expect(condition(db(), 'Stalled')).to.include({ status: 'True', reason: 'UnknownSize', message: 'the provider has no size XXL' })
     expect(condition(db(), 'Ready')?.status).to.equal('False')
@@ -249,7 +261,9 @@ describe('a terminal error (promise 4)', () => {
     const { world, api, at } = await operator((run) => (run === 4 ? terminal() : fails()))
     await world.ms(10_000)
     expect(at).to.deep.equal([0, 250, 750, 1750])
-    api.edit(Database, 'a', (db) => void (db.metadata.labels = { retry: '1' }))
+    api.edit(Database, 'a', (db) => {
+      db.metadata.labels = { retry: '1' }
+    })
     await world.ms(250)
     expect(at.slice(4)).to.deep.equal([10_000, 10_250])
   })
@@ -267,7 +281,9 @@ describe('a terminal error (promise 4)', () => {
     await world.ms(3_600_000)
     expect(runs).to.equal(1)
     expect(condition(world.api.get(Database, 'a'), 'Stalled')?.reason).to.equal('UnknownSize')
-    world.api.edit(Database, 'a', (db) => void (db.metadata.annotations = { retry: '1' }))
+    world.api.edit(Database, 'a', (db) => {
+      db.metadata.annotations = { retry: '1' }
+    })
     await settle()
     expect(world.api.get(Database, 'a')).to.equal(undefined)
   })
@@ -341,7 +357,13 @@ describe('a hung run (promise 11)', () => {
   it('of a run that ended well, a later call throws as well', async () => {
     const world = new World()
     let late: Ctx | undefined
-    await world.start(handler({ reconcile: (_db, ctx) => void (late = ctx) }))
+    await world.start(
+      handler({
+        reconcile: (_db, ctx) => {
+          late = ctx
+        },
+      }),
+    )
     world.api.create(Database, 'a', { spec: {} })
     await settle()
     let error: unknown

@@ -25,7 +25,10 @@ describe('runs of a key (promises 1, 3)', () => {
     await world.start(handler({ reconcile }))
     world.api.create(Database, 'busy', { spec: {} })
     world.api.create(Database, 'a', { spec: { size: 1 } })
-    for (let i = 2; i <= 5; i++) world.api.edit(Database, 'a', (db) => void (db['spec'].size = i))
+    for (let i = 2; i <= 5; i++)
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'].size = i
+      })
     await settle()
     seen[0]?.end()
     await settle()
@@ -41,7 +44,10 @@ describe('runs of a key (promises 1, 3)', () => {
     await world.start(handler({ reconcile }, { options: { concurrency: 8 } }))
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    for (let i = 0; i < 3; i++) world.api.edit(Database, 'a', (db) => void (db['spec'].i = i))
+    for (let i = 0; i < 3; i++)
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'].i = i
+      })
     await settle()
     expect(seen).to.have.length(1)
     seen[0]?.end()
@@ -55,7 +61,10 @@ describe('runs of a key (promises 1, 3)', () => {
     await world.start(handler({ reconcile }))
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    for (let i = 0; i < 3; i++) world.api.edit(Database, 'a', (db) => void (db['spec'].i = i))
+    for (let i = 0; i < 3; i++)
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'].i = i
+      })
     seen[0]?.end()
     await settle()
     seen[1]?.end()
@@ -69,7 +78,9 @@ describe('runs of a key (promises 1, 3)', () => {
     await world.start(handler({ reconcile, config: () => ({ data: {} }) }, { owns: { config: ConfigMap } }))
     world.api.create(Database, 'a', { spec: {} })
     await settle()
-    world.api.edit(ConfigMap, 'a', (map) => void (map.metadata.annotations = { ...map.metadata.annotations, a: '1' }))
+    world.api.edit(ConfigMap, 'a', (map) => {
+      map.metadata.annotations = { ...map.metadata.annotations, a: '1' }
+    })
     seen[0]?.end()
     await settle()
     seen[1]?.end()
@@ -123,7 +134,9 @@ describe('runs of a key (promises 1, 3)', () => {
     world.api.create(Database, 'off', { spec: { on: false } })
     world.api.create(Database, 'on', { spec: { on: true } })
     await settle()
-    world.api.edit(Database, 'on', (db) => void (db['spec'].on = false))
+    world.api.edit(Database, 'on', (db) => {
+      db['spec'].on = false
+    })
     await settle()
     expect(calls).to.deep.equal(['on'])
     world.api.delete(Database, 'on')
