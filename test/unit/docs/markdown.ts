@@ -1,5 +1,5 @@
 /** What the tests of the documentation read from Markdown: fenced blocks, tables, sections. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -7,6 +7,11 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 /** A file of the project, by its path from the root. */
 export function read(path: string): string {
   return readFileSync(`${ROOT}${path}`, 'utf8')
+}
+
+/** Whether a file or folder of the project is there. */
+export function exists(path: string): boolean {
+  return existsSync(`${ROOT}${path}`)
 }
 
 /** The Markdown files below a folder of the project, by path from the root. */
