@@ -11,7 +11,7 @@ import { Discovery, type KindInfo } from './discovery.ts'
 import { collectionPath, objectPath, query } from './paths.ts'
 import { retryDelayMs } from './retry.ts'
 import { toFieldSelector, toLabelSelector } from './selectors.ts'
-import { isGone, isNotFound, statusError } from './status-error.ts'
+import { isGone, isNotFound, type StatusError, statusError } from './status-error.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { openGate, type WriteGate } from './write-gate.ts'
 
@@ -111,7 +111,8 @@ export class Client {
 
   /** Throws `StatusError` 404 where it is not there. */
   async get<O>(kind: KindRef<O>, ref: ObjectRef, options: GetOptions = {}): Promise<O> {
-    return (await this.#read(await this.#objectPath(kind, ref, options.subresource), options)) as O
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    return (await this.#read(objectPath(kind, place, ref, options.subresource), options)) as O
   }
 
   /** `undefined` where it is not there. */
@@ -126,7 +127,8 @@ export class Client {
 
   /** All of them, page by page. Each item gets the `apiVersion` and `kind` that a list's items lack. */
   async list<O>(kind: KindRef<O>, options: ListOptions = {}): Promise<{ items: O[]; resourceVersion: string }> {
-    const path = await this.#collectionPath(kind, options.namespace)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    const path = collectionPath(kind, place, options.namespace)
     try {
       return await this.#pages<O>(kind, path, options)
     } catch (error) {
@@ -144,29 +146,33 @@ export class Client {
   async create<O>(kind: KindRef<O>, object: Desired<O>, options: WriteOptions = {}): Promise<O> {
     const { name, generateName, namespace } = metadataOf(object)
     if (options.subresource === undefined && !name && !generateName) throw new TypeError(`create ${kind.kind}: metadata.name is missing`)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
     const path =
       options.subresource === undefined
-        ? await this.#collectionPath(kind, namespace, true)
-        : await this.#objectPath(kind, { name: name ?? '', namespace }, options.subresource)
+        ? collectionPath(kind, place, namespace, true)
+        : objectPath(kind, place, { name: name ?? '', namespace }, options.subresource)
     return (await this.#write('POST', path + writeQuery(options), 'object', bodyOf(kind, object), options)) as O
   }
 
   /** Replaces it. With `metadata.resourceVersion` (as read) a change in between answers 409 `Conflict`. */
   async update<O>(kind: KindRef<O>, object: O, options: WriteOptions = {}): Promise<O> {
     const { name, namespace } = metadataOf(object as Desired<O>)
-    const path = await this.#objectPath(kind, { name: name ?? '', namespace }, options.subresource)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    const path = objectPath(kind, place, { name: name ?? '', namespace }, options.subresource)
     return (await this.#write('PUT', path + writeQuery(options), 'object', bodyOf(kind, object as object), options)) as O
   }
 
   async patch<O>(kind: KindRef<O>, ref: ObjectRef, patch: Patch, options: WriteOptions = {}): Promise<O> {
-    const path = await this.#objectPath(kind, ref, options.subresource)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    const path = objectPath(kind, place, ref, options.subresource)
     return (await this.#write('PATCH', path + writeQuery(options), patch.type, JSON.stringify(patch.value), options)) as O
   }
 
   /** Server-side apply: the object as far as `fieldManager` wants to own it. Creates it where it is missing, unless it carries a `uid`. */
   async apply<O>(kind: KindRef<O>, object: Applied<O> | Desired<O>, options: ApplyOptions): Promise<O> {
     const { name, namespace } = metadataOf(object)
-    const path = await this.#objectPath(kind, { name: name ?? '', namespace }, options.subresource)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    const path = objectPath(kind, place, { name: name ?? '', namespace }, options.subresource)
     const search = writeQuery(options, options.force === true)
     return (await this.#write('PATCH', path + search, 'apply', bodyOf(kind, object), options)) as O
   }
@@ -176,7 +182,8 @@ export class Client {
    * Throws `StatusError` 404 where it was not there, 409 where `uid` or `resourceVersion` differ.
    */
   async delete(kind: KindRef<unknown>, ref: ObjectRef, options: DeleteOptions = {}): Promise<KubeObject | undefined> {
-    const path = await this.#objectPath(kind, ref, options.subresource)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    const path = objectPath(kind, place, ref, options.subresource)
     const answer = await this.#write('DELETE', path, 'object', deleteBody(options), options)
     return isStillThere(answer) ? answer : undefined
   }
@@ -187,25 +194,14 @@ export class Client {
     ref: ObjectRef | { readonly namespace?: string | undefined },
     subresource?: string,
   ): Promise<string> {
-    return 'name' in ref ? this.#objectPath(kind, ref, subresource) : this.#collectionPath(kind, ref.namespace)
+    const place = this.#placeOf(kind) ?? (await this.discovery.resolve(kind))
+    return 'name' in ref ? objectPath(kind, place, ref, subresource) : collectionPath(kind, place, ref.namespace)
   }
 
-  #objectPath(kind: KindRef<unknown>, ref: ObjectRef, subresource?: string): string | Promise<string> {
-    const info = this.#info(kind)
-    if (info instanceof Promise) return info.then((info) => objectPath(kind, info, ref, subresource))
-    return objectPath(kind, info, ref, subresource)
-  }
-
-  #collectionPath(kind: KindRef<unknown>, namespace: string | undefined, needed = false): string | Promise<string> {
-    const info = this.#info(kind)
-    if (info instanceof Promise) return info.then((info) => collectionPath(kind, info, namespace, needed))
-    return collectionPath(kind, info, namespace, needed)
-  }
-
-  /** A kind that says where it lives costs no discovery. */
-  #info(kind: KindRef<unknown>): Place | Promise<Place> {
+  /** A kind that says where it lives costs no discovery; without a wait where the answer is known, for this is the hot path. */
+  #placeOf(kind: KindRef<unknown>): Place | undefined {
     if (kind.plural !== undefined && kind.scope !== undefined) return { plural: kind.plural, namespaced: kind.scope === 'Namespaced' }
-    return this.discovery.known(kind) ?? this.discovery.resolve(kind)
+    return this.discovery.known(kind)
   }
 
   async #pages<O>(kind: KindRef<O>, path: string, options: ListOptions): Promise<{ items: O[]; resourceVersion: string }> {
@@ -266,21 +262,38 @@ export class Client {
     return this.#call(request, options)
   }
 
-  async #call(request: TransportRequest, options: CallOptions): Promise<unknown> {
+  /** The first try without the cost of a loop that awaits: nearly all calls end with it. */
+  #call(request: TransportRequest, options: CallOptions): Promise<unknown> {
+    return this.#send(request).then(
+      (response) => (response.status < 300 ? parsed(request, response) : this.#again(request, options, refused(request, response))),
+      (error) => this.#again(request, options, error),
+    )
+  }
+
+  /** After a failure: waits and repeats, or throws the last one. */
+  async #again(request: TransportRequest, options: CallOptions, first: unknown): Promise<unknown> {
+    let failure = first
     for (let tries = 1; ; tries++) {
-      if (request.method !== 'GET') this.#gate.check()
-      let failure: unknown
-      try {
-        const response = await this.transport.request(request)
-        if (response.status < 300) return parsed(request, response)
-        failure = statusError(request.method, request.path, response.status, response.headers, response.body)
-      } catch (error) {
-        failure = error
-      }
       const wait = tries > (options.retries ?? RETRIES) ? undefined : retryDelayMs(request.method, failure, tries, this.#random)
       if (wait === undefined) throw failure
       await delay(this.#clock, wait, options.signal)
+      try {
+        const response = await this.#send(request)
+        if (response.status < 300) return parsed(request, response)
+        failure = refused(request, response)
+      } catch (error) {
+        failure = error
+      }
     }
+  }
+
+  #send(request: TransportRequest): Promise<TransportResponse> {
+    try {
+      if (request.method !== 'GET') this.#gate.check()
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.transport.request(request)
   }
 }
 
@@ -309,6 +322,10 @@ function headersFor(userAgent: string): Record<ContentType, Readonly<Record<stri
     // JSON is YAML.
     apply: { ...none, 'content-type': 'application/apply-patch+yaml' },
   }
+}
+
+function refused({ method, path }: TransportRequest, { status, headers, body }: TransportResponse): StatusError {
+  return statusError(method, path, status, headers, body)
 }
 
 function parsed(request: TransportRequest, { body }: TransportResponse): unknown {

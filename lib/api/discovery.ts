@@ -98,5 +98,6 @@ export class Discovery {
 
 /** `/api/v1`, `/apis/apps/v1` */
 export function groupVersionPath(apiVersion: string): string {
-  return `${apiVersion.includes('/') ? '/apis' : '/api'}/${apiVersion.split('/').map(encodeURIComponent).join('/')}`
+  if (!/^[\w.-]+(?:\/[\w.-]+)?$/.test(apiVersion)) throw new TypeError(`"${apiVersion}" is no apiVersion; it looks like v1 or apps/v1`)
+  return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 }

@@ -98,14 +98,10 @@ export class Http2Connection implements Connection {
       ...outgoing.headers,
       ...(outgoing.authentication as Record<string, string>),
     }
-    let bytes: Buffer | undefined
-    if (body !== undefined) {
-      bytes = Buffer.from(body)
-      headers['content-length'] = bytes.length
-    }
+    if (body !== undefined) headers['content-length'] = Buffer.byteLength(body)
     outgoing.beforeSend?.()
-    const stream = this.#session.request(headers, { endStream: bytes === undefined })
-    if (bytes !== undefined) stream.end(bytes)
+    const stream = this.#session.request(headers, { endStream: body === undefined })
+    if (body !== undefined) stream.end(body)
     this.#open++
     if (outgoing.stream) this.#streams++
     this.#keepChecking()

@@ -169,6 +169,7 @@ describe('the client', () => {
     ['a name with a slash', (c: Client) => c.get(ConfigMap, at('a/b')), '"a/b" cannot be a name'],
     ['a name that leads elsewhere', (c: Client) => c.delete(ConfigMap, at('..')), '".." cannot be a name'],
     ['a namespace that leads elsewhere', (c: Client) => c.list(ConfigMap, { namespace: '../x' }), '"../x" cannot be a namespace'],
+    ['an apiVersion that is none', (c: Client) => c.get({ ...ConfigMap, apiVersion: 'a/b/c' }, at('a')), '"a/b/c" is no apiVersion'],
     ['a selector that makes no sense', (c: Client) => c.list(ConfigMap, { labels: 'a b' }), 'label selector'],
   ] as const) {
     it(`refuses ${what} with a TypeError and sends nothing`, async () => {
