@@ -16,13 +16,10 @@ import type { LoadedHandler } from './load-handlers.ts'
 import { nearest } from './nearest.ts'
 import { operatorName } from './operator-name.ts'
 import type { Options } from './options.ts'
-import { reachCluster } from './reach-cluster.ts'
+import { patience, reachCluster } from './reach-cluster.ts'
 import { aborted, unlessAborted } from './signals.ts'
 import { isSupervised } from './supervisor.ts'
 import { version } from './version.ts'
-
-/** How long a person, or a script with `--once`, waits for a server that does not answer. */
-const PATIENCE_MS = 10_000
 
 /** `undo` gets the steps that end what was begun; the caller takes them in reverse order, however this ends. */
 export async function operate(
@@ -41,7 +38,7 @@ export async function operate(
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
   const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
   undo.push(() => transport.close())
-  const patienceMs = terminal || options.once ? PATIENCE_MS : undefined
+  const patienceMs = patience({ terminal, once: options.once })
   // Both take a while and neither needs the other; where the handlers do not load, the cluster is of no interest any more.
   const useless = new AbortController()
   const reaching = { cluster, transport, clock: systemClock, random: systemRandom, log, patienceMs }

@@ -27,6 +27,11 @@ const LONGEST_DELAY_MS = 10_000
 /** A token that is being replaced is refused for a moment; the transport reads it anew for each try. */
 const UNAUTHORIZED_TRIES = 3
 
+/** In milliseconds: a person and a script with `--once` want an answer, an operator in a cluster waits for as long as it takes. */
+export function patience({ terminal, once }: { terminal: boolean; once: boolean }): number | undefined {
+  return terminal || once ? 10_000 : undefined
+}
+
 /** Resolves once the API server has answered. Rejects with a `CliError` of exit code 4, or with the signal's reason. */
 export async function reachCluster(options: ReachOptions): Promise<void> {
   const { clock, random, log, signal, patienceMs } = options

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ConnectionError, TimeoutError } from '../../../lib/api/status-error.ts'
 import type { TransportResponse } from '../../../lib/api/transport.ts'
 import { CliError } from '../../../lib/cli/exit-codes.ts'
-import { reachCluster } from '../../../lib/cli/reach-cluster.ts'
+import { patience, reachCluster } from '../../../lib/cli/reach-cluster.ts'
 import type { Log } from '../../../lib/resource/log.ts'
 import { ManualClock, settle } from '../manual-clock.ts'
 
@@ -79,6 +79,12 @@ describe('the first request', () => {
     expect(tries()).to.equal(1)
     await clock.advance(1)
     expect(tries()).to.equal(2)
+  })
+
+  it('is patient only where nobody waits for the answer', () => {
+    expect(patience({ terminal: false, once: false })).to.equal(undefined)
+    expect(patience({ terminal: true, once: false })).to.equal(10_000)
+    expect(patience({ terminal: false, once: true })).to.equal(10_000)
   })
 
   it('gives up before ten seconds where a person waits, and says what to do', async () => {

@@ -214,13 +214,12 @@ describe('tsop-run, the real process', function () {
       expect((await running.ended).code).to.equal(0)
     })
 
-    it('gives up after ten seconds with --once on a server that is not there', async () => {
-      const p = project()
-      // Port 9 is refused nearly everywhere.
-      p.write('kubeconfig', kubeconfig('http://127.0.0.1:9'))
-      const { code, stderr } = await p.run(['--once', '--log-level', 'silent'], { env: { KUBECONFIG: join(p.path, 'kubeconfig') } })
+    it('gives up at once on a server that speaks no TLS though it should', async () => {
+      const { p, options, server } = await connected()
+      p.write('kubeconfig', kubeconfig(server.url.replace('http:', 'https:')))
+      const { code, stderr } = await p.run([], options)
       expect(code).to.equal(4)
-      expect(oneLine(stderr)).to.match(/cannot reach http:\/\/127\.0\.0\.1:9: .*connection refused/)
+      expect(oneLine(stderr)).to.match(/no TLS connection.*scheme/)
     })
 
     it('says that the credentials are not accepted', async () => {
