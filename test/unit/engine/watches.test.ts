@@ -1,0 +1,239 @@
+import { expect } from 'chai'
+import type { WatchContext } from '../../../lib/resource/context.ts'
+import type { WatchOptions } from '../../../lib/resource/handler-spec.ts'
+import type { Any } from './fake-api.ts'
+import { ConfigMap, type Ctx, condition, Database, handler, Secret, Site, StatefulSet, settle, stopAll, World } from './world.ts'
+
+afterEach(stopAll)
+
+/** A class that watches ConfigMaps; `map` is its method. */
+async function watching(map: (object: Any, ctx: WatchContext<Any>) => unknown, options: WatchOptions<never> = {}) {
+  const world = new World()
+  const runs: string[] = []
+  const methods = { reconcile: (db: Any) => void runs.push(db.metadata.name), map }
+  await world.start(handler(methods, { watches: [{ kind: ConfigMap, method: 'map', options: options as never }] }))
+  for (const name of ['a', 'b', 'c']) world.api.create(Database, name, { spec: { config: `${name}-config` } })
+  await settle()
+  expect(runs.splice(0)).to.deep.equal(['a', 'b', 'c'])
+  return { world, api: world.api, runs }
+}
+
+describe('@watches (promise 2)', () => {
+  for (const [what, returned, expected] of [
+    ['an object’s place', { name: 'a', namespace: 'shop' }, ['a']],
+    ['a text', 'shop/b', ['b']],
+    ['several of both', ['shop/a', { name: 'c', namespace: 'shop' }], ['a', 'c']],
+    ['the same twice', ['shop/a', 'shop/a'], ['a']],
+    ['nothing', undefined, []],
+    ['an empty list', [], []],
+    ['an object that is not there', 'shop/x', []],
+    ['a promise', Promise.resolve('shop/a'), ['a']],
+  ] as const) {
+    it(`runs what its method returns: ${what}`, async () => {
+      const { api, runs } = await watching(() => returned)
+      api.create(ConfigMap, 'x', { data: {} })
+      await settle()
+      expect(runs).to.deep.equal(expected)
+    })
+  }
+
+  it('calls the method for additions, changes and deletions, not for noise', async () => {
+    const calls: string[] = []
+    const { api } = await watching((map) => void calls.push(JSON.stringify(map['data'] ?? null)))
+    api.create(ConfigMap, 'x', { data: { a: '1' } })
+    api.edit(ConfigMap, 'x', (map) => {
+      map['data'] = { a: '2' }
+    })
+    await settle()
+    expect(calls.splice(0).sort()).to.deep.equal(['{"a":"1"}', '{"a":"1"}', '{"a":"2"}'])
+    api.delete(ConfigMap, 'x')
+    await settle()
+    expect(calls).to.deep.equal(['{"a":"2"}'])
+  })
+
+  it('runs also the object that a reference has left', async () => {
+    const { api, runs } = await watching((map) => map['data'].for as string)
+    api.create(ConfigMap, 'x', { data: { for: 'shop/a' } })
+    await settle()
+    api.edit(ConfigMap, 'x', (map) => {
+      map['data'] = { for: 'shop/b' }
+    })
+    await settle()
+    expect(runs.sort()).to.deep.equal(['a', 'a', 'b'])
+  })
+
+  it('lets the method look through the primaries', async () => {
+    const users = (map: Any, ctx: WatchContext<Any>) =>
+      ctx.primaries({ namespace: 'shop' }).flatMap((db) => (db['spec'].config === map.metadata.name ? [db.metadata] : []))
+    const { api, runs } = await watching(users)
+    api.create(ConfigMap, 'b-config', { data: {} })
+    await settle()
+    expect(runs).to.deep.equal(['b'])
+  })
+
+  it('calls a method that threw again, so that no change is lost', async () => {
+    let calls = 0
+    const { world, api, runs } = await watching(() => {
+      if (++calls < 3) throw new Error('not now')
+      return 'shop/a'
+    })
+    api.create(ConfigMap, 'x', { data: {} })
+    await world.ms(249)
+    expect(runs).to.deep.equal([])
+    await world.ms(501)
+    expect([calls, runs]).to.deep.equal([3, ['a']])
+    expect(world.logged('error')).to.deep.equal(Array(2).fill('a watch method failed; it is called again'))
+  })
+
+  it('says what is wrong with what a method returned', async () => {
+    const { world, api } = await watching(() => [5])
+    api.create(ConfigMap, 'x', { data: {} })
+    await settle()
+    const line = world.lines.find(({ level }) => level === 'error')
+    expect(line?.fields.err.message).to.equal("map() must return objects with name and namespace, or texts 'namespace/name', not 5")
+  })
+
+  it('does not let a method change what the cache has', async () => {
+    const { world, api } = await watching((map) => {
+      map['data'].hacked = 'x'
+    })
+    api.create(ConfigMap, 'x', { data: {} })
+    await settle()
+    let read: Any | undefined
+    await world.stop()
+    await world.start(
+      handler(
+        {
+          map: (map) => void (map['data'].hacked = 'x'),
+          reconcile: async (_db, ctx: Ctx) => {
+            read = (await ctx.get(ConfigMap, 'x')) as Any
+          },
+        },
+        { watches: [{ kind: ConfigMap, method: 'map', options: {} }] },
+      ),
+    )
+    expect(read?.['data']).to.deep.equal({})
+  })
+
+  it('maps only what `when` lets through', async () => {
+    const { api, runs } = await watching(() => 'shop/a', { when: (map: Any) => map.metadata.name === 'x' })
+    api.create(ConfigMap, 'y', { data: {} })
+    await settle()
+    expect(runs).to.deep.equal([])
+    api.create(ConfigMap, 'x', { data: {} })
+    await settle()
+    expect(runs).to.deep.equal(['a'])
+  })
+
+  it('lets the server select by labels', async () => {
+    const { api, runs } = await watching(() => 'shop/a', { labels: { for: 'db' } })
+    api.create(ConfigMap, 'y', { data: {} })
+    api.create(ConfigMap, 'x', { data: {}, metadata: { labels: { for: 'db' } } })
+    await settle()
+    expect(runs).to.deep.equal(['a'])
+    expect(api.seen('watch configmaps')[0]?.query.get('labelSelector')).to.equal('for=db')
+  })
+
+  it('an event of a watched object does not cut a back-off', async () => {
+    const world = new World()
+    let runs = 0
+    const reconcile = () => {
+      runs++
+      throw new Error('no')
+    }
+    const watches = [{ kind: ConfigMap, method: 'map', options: {} }]
+    await world.start(handler({ reconcile, map: () => 'shop/a' }, { watches }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(1800)
+    expect(runs).to.equal(4)
+    world.api.create(ConfigMap, 'x', { data: {} })
+    await world.ms(1000)
+    expect(runs).to.equal(4)
+  })
+})
+
+describe('no hidden watch (promise 9)', () => {
+  it('watches the declared kinds and nothing else', async () => {
+    const world = new World()
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      await ctx.get(Secret, 'x')
+      await ctx.list(StatefulSet)
+    }
+    await world.start(handler({ reconcile, config: () => ({}) }, { owns: { config: ConfigMap } }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(world.api.seen(/^watch/).map(({ plural }) => plural)).to.deep.equal(['databases', 'configmaps'])
+    expect(world.api.seen(/^(get|list)/).map(({ text }) => text)).to.deep.equal(['get secrets/x', 'list statefulsets'])
+  })
+
+  it('reads a declared kind from the cache, any other live', async () => {
+    const world = new World()
+    const read: unknown[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      read.push((await ctx.get(ConfigMap, 'x'))?.metadata.name, (await ctx.list(ConfigMap)).length)
+      read.push((await ctx.get(Secret, 'x'))?.metadata.name, await ctx.get(Secret, 'none'))
+    }
+    await world.start(handler({ reconcile, map: () => undefined }, { watches: [{ kind: ConfigMap, method: 'map', options: {} }] }))
+    world.api.create(ConfigMap, 'x')
+    world.api.create(Secret, 'x')
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(read).to.deep.equal(['x', 1, 'x', undefined])
+    expect(world.api.seen(/configmaps/).map(({ verb }) => verb)).to.deep.equal(['watch'])
+  })
+
+  it('reads live what a label selection of the watch may leave out', async () => {
+    const world = new World()
+    const read: unknown[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      read.push((await ctx.get(ConfigMap, 'unlabelled'))?.metadata.name, (await ctx.list(ConfigMap)).length)
+    }
+    const watches = [{ kind: ConfigMap, method: 'map', options: { labels: { for: 'db' } } }]
+    await world.start(handler({ reconcile, map: () => undefined }, { watches }))
+    world.api.create(ConfigMap, 'unlabelled')
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(read).to.deep.equal(['unlabelled', 1])
+  })
+
+  it('reads live what lies outside the watched namespaces', async () => {
+    const world = new World()
+    const read: unknown[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      read.push(
+        (await ctx.get(ConfigMap, { name: 'x', namespace: 'other' }))?.metadata.name,
+        (await ctx.list(ConfigMap, { namespace: '*' })).length,
+      )
+    }
+    const watches = [{ kind: ConfigMap, method: 'map', options: {} }]
+    await world.startWith({ namespaces: ['shop'] }, handler({ reconcile, map: () => undefined }, { watches }))
+    world.api.create(ConfigMap, 'x', { metadata: { namespace: 'other' } })
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(read).to.deep.equal(['x', 1])
+    expect(world.api.seen(/^watch/).map(({ namespace }) => namespace)).to.deep.equal(['shop', 'shop'])
+  })
+
+  it('reads live what another class watches but has not seen yet', async () => {
+    const world = new World()
+    const read: unknown[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => void read.push((await ctx.get(ConfigMap, 'x'))?.metadata.name)
+    const other = handler({ map: () => undefined }, { kind: Site, watches: [{ kind: ConfigMap, method: 'map', options: {} }] })
+    world.api.fail('watch configmaps', 403, 'Forbidden', 99)
+    world.api.create(ConfigMap, 'x')
+    world.api.create(Database, 'a', { spec: {} })
+    await world.start(handler({ reconcile }), other)
+    expect(read).to.deep.equal(['x'])
+  })
+
+  it('asks the server once for a kind whose scope is not given', async () => {
+    const world = new World()
+    const unknown = { apiVersion: 'v1', kind: 'ConfigMap' }
+    await world.start(handler({ config: () => ({}) }, { owns: { config: unknown } }))
+    for (const name of ['a', 'b']) world.api.create(Database, name, { spec: {} })
+    await settle()
+    expect(world.api.all(ConfigMap)).to.have.length(2)
+    expect(world.api.seen(/^discover/)).to.have.length(1)
+    expect(condition(world.api.get(Database, 'a'), 'Ready')?.status).to.equal('True')
+  })
+})
