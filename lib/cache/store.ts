@@ -196,6 +196,7 @@ export class Store {
     // backup, another cluster at the same address). Then nothing that is here can be compared with what comes.
     const reached = this.#reached.get(namespace ?? '')
     const rolledBack = reached !== undefined && isNewer(reached, resourceVersion)
+    if (rolledBack) this.#tombstones.clear()
     for (const entry of this.#entries.values()) {
       if (!isIn(entry.key, namespace) || listed.has(entry.key)) continue
       if (rolledBack || !isNewer(entry.resourceVersion, resourceVersion)) this.#drop(entry, true)
@@ -212,7 +213,8 @@ export class Store {
     }
     this.#tombstones.listed({ covers: (key) => isIn(key, namespace), has: (uid) => uids.has(uid), resourceVersion })
     this.#reached.set(namespace ?? '', resourceVersion)
-    if (rolledBack) this.#log?.warn({ reached, resourceVersion }, 'The API server’s history went back; took over its list as it is')
+    if (rolledBack)
+      this.#log?.warn({ reached, resourceVersion }, 'The history of the API server went back; its list is taken over as it is')
     this.#tell()
   }
 

@@ -34,6 +34,10 @@ export class Tombstones {
     this.#byUid.delete(uid)
   }
 
+  clear(): void {
+    this.#byUid.clear()
+  }
+
   /** A list that has the object was made before the delete, one that is older than the object before both: the events are still to come. */
   listed(list: { covers(key: string): boolean; has(uid: string): boolean; readonly resourceVersion: string }): void {
     for (const [uid, { key, resourceVersion }] of this.#byUid) {

@@ -171,18 +171,26 @@ describe('Reflector', () => {
       })
     }
 
-    it('that breaks off is begun anew, and nothing of it enters the store', async () => {
+    it('that breaks off is begun anew, and nothing of it enters the store or stays in memory', async () => {
+      let discarded = 0
+      const draft = store.draft.bind(store)
+      store.draft = () => {
+        const made = draft()
+        return { ...made, discard: () => void discarded++ }
+      }
       start()
       const watch = await api.watch()
       await watch.open()
       await watch.send(added(configMap('n/a', 5)))
       await watch.end(new Error('reset'))
+      expect(discarded).to.equal(1)
       expect(await pause()).to.equal(800)
       const again = await api.watch()
       expect(again.isStreamedList).to.equal(true)
       await again.open()
       await again.send(added(configMap('n/b', 6)), listed(100))
       expect(keys()).to.deep.equal(['n/b'])
+      expect(discarded).to.equal(1)
     })
   })
 
@@ -538,6 +546,19 @@ describe('Reflector', () => {
     await watch.end()
     expect(keys()).to.deep.equal(['n/a'])
     expect((await api.watch()).version).to.equal('101')
+  })
+
+  it('fills in apiVersion and kind where an event leaves them out', async () => {
+    const watch = await settled()
+    await watch.send(added({ metadata: configMap('n/a', 101).metadata }))
+    expect(store.get('n/a')).to.deep.equal(configMap('n/a', 101))
+  })
+
+  it('tells the store how far it has come, so that late responses bring nothing back', async () => {
+    const watch = await settled(configMap('n/a', 5))
+    await watch.send(deleted(configMap('n/a', 105)))
+    store.wrote(configMap('n/a', 104))
+    expect(keys()).to.deep.equal([])
   })
 
   it('says when it heard last', async () => {

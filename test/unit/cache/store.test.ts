@@ -203,10 +203,11 @@ describe('Store', () => {
     })
 
     it('follows a server whose history went back', () => {
-      store.replace([configMap('n/a', 100), configMap('n/b', 101)], '120')
+      store.replace([configMap('n/a', 100), configMap('n/b', 101), configMap('n/c', 102)], '120')
+      store.deletedByUs('n/c', 'uid-c')
       const changes = told(store)
-      store.replace([configMap('n/a', 30)], '40')
-      expect(changes).to.deep.equal(['deleted n/b@101', 'updated n/a@30'])
+      store.replace([configMap('n/a', 30), configMap('n/c', 31)], '40')
+      expect(changes).to.deep.equal(['deleted n/b@101', 'updated n/a@30', 'added n/c@31'])
       store.put(configMap('n/a', 41))
       expect(store.meta('n/a')?.resourceVersion).to.equal('41')
     })
