@@ -157,6 +157,15 @@ export class Controller implements ControllerScope {
 
   /** Opens the watches and begins to run as soon as all of them have seen the whole state once. Ends with the signal. */
   async start(): Promise<void> {
+    try {
+      await this.#start()
+    } catch (error) {
+      if (!this.signal.aborted) this.#setProblem(messageOf(error))
+      throw error
+    }
+  }
+
+  async #start(): Promise<void> {
     const { spec } = this
     const kinds = new Map<string, KindRef>()
     for (const kind of [spec.kind, ...spec.owns.map((o) => o.kind), ...spec.watches.map((w) => w.kind)]) kinds.set(kindKey(kind), kind)
@@ -195,6 +204,7 @@ export class Controller implements ControllerScope {
       })
     }
     await Promise.all([...this.#sources].map((source) => source.whenSynced(this.signal)))
+    if (this.#phase === 'stopped') return
     this.#phase = 'running'
     for (const key of this.#primaries.store.keys()) this.#enqueueListed(key)
     this.#o.changed()
@@ -213,13 +223,14 @@ export class Controller implements ControllerScope {
     for (const run of this.#runs.values()) run.fail(reason)
   }
 
+  /** Keys at work: their runs, and what is looked up before and after. */
   get running(): number {
-    return this.#runs.size
+    return this.#queue.running
   }
 
   /** Nothing runs and nothing is due. */
   get idle(): boolean {
-    return this.#phase === 'running' && this.#runs.size === 0 && this.#queue.depth === 0 && !this.#states.conflicting
+    return this.#phase === 'running' && this.running === 0 && this.#queue.depth === 0 && !this.#states.conflicting
   }
 
   /** Keys that are not done: those that wait or have failed, with the reason. */
@@ -399,7 +410,7 @@ export class Controller implements ControllerScope {
   // ---- from the queue to the runs, and back ----
 
   #pump(): void {
-    while (this.#phase === 'running' && this.#runs.size < this.concurrency) {
+    while (this.#phase === 'running' && this.running < this.concurrency) {
       const key = this.#queue.take()
       if (key === undefined) return
       void this.#process(key)
@@ -414,7 +425,7 @@ export class Controller implements ControllerScope {
       // A write without an answer may have happened: look, before anything is decided on what the cache knows.
       for (const { kind, ref } of unanswered) this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), undefined)
       const object = this.#primaries?.store.get(key)
-      if (object !== undefined) {
+      if (object !== undefined && this.#phase === 'running') {
         run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
         this.#runs.set(key, run)
         outcome = await run.execute()

@@ -81,7 +81,7 @@ export class Manager {
     )
   }
 
-  /** Resolves when every controller runs or is known to be failing; those go on trying. */
+  /** Resolves when every controller runs or is known to be failing (those go on trying), or when the operator is stopped before that. */
   async start(): Promise<void> {
     process.on('unhandledRejection', this.#onUnhandled)
     process.on('uncaughtException', this.#onUncaught)
@@ -91,7 +91,7 @@ export class Manager {
         if (!this.#stop.signal.aborted) this.#o.log.error({ err: error }, 'a controller could not start')
       })
     }
-    await this.#until(() => this.#controllers.every((controller) => controller.state !== 'waiting'))
+    await this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.state !== 'waiting'))
   }
 
   get controllers(): readonly ControllerStatus[] {
@@ -126,6 +126,7 @@ export class Manager {
   /** Drains: no new run begins, running ones get the grace period, then their signal is aborted. Safe to call twice. */
   stop(): Promise<void> {
     this.#stopping ??= this.#drain()
+    this.#changed()
     return this.#stopping
   }
 

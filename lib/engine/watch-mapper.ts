@@ -50,21 +50,28 @@ export class WatchMapper {
   map(change: Change): void {
     const { old, object, type } = change
     if (type === 'updated' && old && sameContent(old, object)) return
-    const states = type === 'updated' && old ? [object, old] : [object]
-    for (const state of states) void this.#call(structuredClone(state), 1)
+    void this.#map(type === 'updated' && old ? [object, old] : [object], change.key, 1)
   }
 
-  async #call(object: KubeObject, attempt: number): Promise<void> {
-    const { instance, method, when, log, clock, random, signal, wake } = this.#o
+  async #map(states: readonly KubeObject[], key: string, attempt: number): Promise<void> {
+    const { log, clock, random, signal, wake, method } = this.#o
+    if (signal.aborted) return
     try {
-      if (when !== undefined && !when(object)) return
-      const handler = instance as Record<string, (object: KubeObject, context: WatchContext<KubeObject>) => WatchKeys | Promise<WatchKeys>>
-      for (const key of this.#keys(await handler[method]?.(object, this.#context))) wake(key)
+      const found = await Promise.all(states.map((state) => this.#call(structuredClone(state))))
+      // All at once and each once: a run that had begun for the first would have to be repeated for the second.
+      for (const key of new Set(found.flat())) wake(key)
     } catch (error) {
       if (signal.aborted) return
-      log.error({ err: error, method, key: keyOf(object.metadata), attempt }, 'a watch method failed; it is called again')
-      clock.after(backoff(attempt, random), () => void this.#call(object, attempt + 1))
+      log.error({ err: error, method, key, attempt }, 'a watch method failed; it is called again')
+      clock.after(backoff(attempt, random), () => void this.#map(states, key, attempt + 1))
     }
+  }
+
+  async #call(object: KubeObject): Promise<string[]> {
+    const { instance, method, when } = this.#o
+    if (when !== undefined && !when(object)) return []
+    const handler = instance as Record<string, (object: KubeObject, context: WatchContext<KubeObject>) => WatchKeys | Promise<WatchKeys>>
+    return this.#keys(await handler[method]?.(object, this.#context))
   }
 
   #keys(returned: WatchKeys): string[] {
