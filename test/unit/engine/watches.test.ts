@@ -62,6 +62,18 @@ describe('@watches (promise 2)', () => {
     expect(runs.sort()).to.deep.equal(['a', 'a', 'b'])
   })
 
+  it('runs once for a change, although the object is mapped as it is and as it was', async () => {
+    const { api, runs } = await watching(() => 'shop/a')
+    api.create(ConfigMap, 'x', { data: {} })
+    await settle()
+    runs.length = 0
+    api.edit(ConfigMap, 'x', (map) => {
+      map['data'] = { a: '1' }
+    })
+    await settle()
+    expect(runs).to.deep.equal(['a'])
+  })
+
   it('lets the method look through the primaries', async () => {
     const users = (map: Any, ctx: WatchContext<Any>) =>
       ctx.primaries({ namespace: 'shop' }).flatMap((db) => (db['spec'].config === map.metadata.name ? [db.metadata] : []))
@@ -104,7 +116,9 @@ describe('@watches (promise 2)', () => {
     await world.start(
       handler(
         {
-          map: (map) => void (map['data'].hacked = 'x'),
+          map: (map) => {
+            map['data'].hacked = 'x'
+          },
           reconcile: async (_db, ctx: Ctx) => {
             read = (await ctx.get(ConfigMap, 'x')) as Any
           },

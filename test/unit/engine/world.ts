@@ -78,6 +78,8 @@ export class World {
   readonly lines: Line[] = []
   readonly log: Log = logger(this.lines)
   manager: Manager | undefined
+  /** Whether `start()` has resolved. */
+  started = false
 
   constructor() {
     worlds.push(this)
@@ -91,7 +93,9 @@ export class World {
   async startWith(options: Partial<ManagerOptions>, ...handlers: { spec: HandlerSpec; instance: object }[]): Promise<Manager> {
     const client = new Client({ transport: this.api, clock: this.clock, random: () => 0.5 })
     this.manager = new Manager({ name: 'tsop', client, handlers, clock: this.clock, random: () => 0.5, log: this.log, ...options })
-    void this.manager.start()
+    void this.manager.start().then(() => {
+      this.started = true
+    })
     await settle()
     return this.manager
   }
