@@ -4,16 +4,15 @@
  * Files that end in `.test.ts` are run.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect } from 'chai'
 import { loadHandlers } from '../../../lib/cli/load-handlers.ts'
-import { isHandlerClass } from '../../../lib/decorators/collect.ts'
 import { blocks, pagesIn, ROOT, read } from './markdown.ts'
 
 describe('code in the documentation', () => {
   // Within the project, so that `tsop` is this very package; hidden, so that nothing else takes notice.
-  const directory = mkdtempSync(join(ROOT, 'test/unit/docs/.examples-'))
+  const directory = join(ROOT, `test/unit/docs/.examples-${process.pid}`)
   const pages = ['README.md', ...pagesIn('docs/guide')]
   const files = new Map(pages.flatMap((page) => [...examplesOf(page)].map(([name, text]) => [join(basename(page, '.md'), name), text])))
 
@@ -28,7 +27,7 @@ describe('code in the documentation', () => {
     )
   })
 
-  after(() => rmSync(directory, { recursive: true }))
+  after(() => rmSync(directory, { recursive: true, force: true }))
 
   it('is there', () => expect(files).to.not.have.length(0))
 
@@ -52,8 +51,7 @@ describe('code in the documentation', () => {
     } else if (/^ *@onReconcile/m.test(text)) {
       it(`${path} loads`, async function () {
         this.timeout(30_000)
-        const handlers = await loadHandlers([path], { cwd: directory })
-        expect(handlers.every(({ instance }) => isHandlerClass(instance.constructor))).to.equal(true)
+        expect(await loadHandlers([path], { cwd: directory })).to.not.have.length(0)
       })
     }
   }
