@@ -106,7 +106,9 @@ async function removeNamespace(client: Client, namespace: string): Promise<void>
     const version = spec.versions.find((each) => each.served)
     if (version === undefined || spec.scope === 'Cluster') continue
     const each = kind(`${spec.group}/${version.name}`, spec.names.kind, { plural: spec.names.plural, scope: spec.scope })
-    for (const { metadata } of (await client.list(each, { namespace })).items) {
+    // A definition that another test takes away meanwhile has no objects left.
+    const { items } = await client.list(each, { namespace }).catch(() => ({ items: [] }))
+    for (const { metadata } of items) {
       if (metadata.finalizers === undefined) continue
       await client
         .patch(each, { name: metadata.name, namespace }, { type: 'merge', value: { metadata: { finalizers: null } } })
@@ -129,7 +131,10 @@ async function install(client: Client, ref: KindRef<unknown>): Promise<void> {
 async function apply(kubeconfig: string, namespace: string, manifests: readonly (object | string)[]): Promise<void> {
   for (const manifest of manifests) {
     if (typeof manifest === 'string') await kubectl(kubeconfig, namespace, ['apply', '-f', manifest])
-    else await kubectl(kubeconfig, namespace, ['apply', '-f', '-'], JSON.stringify(manifest))
+    else {
+      const own = (manifest as { metadata?: { namespace?: string } }).metadata?.namespace
+      await kubectl(kubeconfig, own ?? namespace, ['apply', '-f', '-'], JSON.stringify(manifest))
+    }
   }
 }
 

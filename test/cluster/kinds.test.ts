@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { ConfigMap, Deployment } from 'tsop/kinds'
+import { inNamespace } from './cluster.ts'
+import { groveOf } from './fixtures/grove.ts'
+import { logLines, runsOf } from './fixtures/log-lines.ts'
+
+describe('a cluster-scoped kind', () => {
+  it(
+    'has children in namespaces, which are repaired, pruned and deleted like others',
+    inNamespace(async (t) => {
+      const group = `${t.id}.test.tsop.dev`
+      const Grove = groveOf(group)
+      await t.install(Grove)
+      t.onEnd(() => t.kubectl('delete', 'crd', `groves.${group}`, '--wait=false'))
+      const operator = await t.startOperator({
+        handlers: 'test/cluster/fixtures/grove.ts',
+        allNamespaces: true,
+        env: { TEST_GROUP: group },
+      })
+      const grove = (namespaces: string[]) => ({ apiVersion: `${group}/v1`, kind: 'Grove', metadata: { name: t.id }, spec: { namespaces } })
+      const tree = () => t.client.find(ConfigMap, t.ref(t.id))
+
+      await t.apply(grove([t.namespace]))
+      await t.kubectl('wait', '--for=condition=Ready', `groves.${group}/${t.id}`, '--timeout=30s')
+      expect((await t.client.get(Grove, { name: t.id })).status?.trees).to.equal(1)
+      await t.kubectl('patch', 'configmap', t.id, '--type=merge', '-p', '{"data":{"kind":"birch"}}')
+      await t.until(async () => (await tree())?.data?.['kind'] === 'oak', 'the child to be repaired')
+      await t.apply(grove([]))
+      await t.until(async () => (await tree()) === undefined, 'the child to be pruned')
+
+      await t.apply(grove([t.namespace]))
+      await t.until(tree, 'the child')
+      await t.kubectl('delete', `groves.${group}`, t.id, '--timeout=30s')
+      expect(logLines(operator, { name: t.id, msg: 'felled' })).to.have.length(1)
+      await t.until(async () => (await tree()) === undefined, 'the child to be collected')
+    }),
+  )
+})
+
+describe('a built-in kind', () => {
+  it(
+    'is reconciled, and its status is left to Kubernetes',
+    inNamespace(async (t) => {
+      const operator = await t.startOperator({ handlers: 'test/cluster/fixtures/chart.ts', args: ['--name', 'charts'] })
+      await t.apply(deployment('web', 2, { chart: 'wanted' }), deployment('api', 2))
+      await t.until(async () => (await t.client.find(ConfigMap, t.ref('web')))?.data?.['replicas'] === '2', 'the child')
+      await t.kubectl('scale', 'deployment', 'web', '--replicas=3')
+      await t.until(async () => (await t.client.get(ConfigMap, t.ref('web'))).data?.['replicas'] === '3', 'the change')
+      await t.until(() => runsOf(operator, 'web').length > 1, 'another run')
+
+      const { metadata, status } = JSON.parse(await t.kubectl('get', 'deployment', 'web', '-o', 'json', '--show-managed-fields')) as {
+        metadata: { finalizers: string[]; managedFields: { manager: string; subresource?: string }[] }
+        status: { conditions?: { type: string }[] }
+      }
+      const ofStatus = metadata.managedFields.filter(({ subresource }) => subresource === 'status').map(({ manager }) => manager)
+      expect(ofStatus.filter((manager) => manager !== 'kube-controller-manager')).to.deep.equal([])
+      expect((status.conditions ?? []).map(({ type }) => type)).to.not.include('Ready')
+      expect(metadata.finalizers).to.deep.equal(['apps/deployments'])
+      expect(runsOf(operator, 'api')).to.deep.equal([])
+
+      await t.kubectl('delete', 'deployment', 'web', '--timeout=30s')
+      expect(logLines(operator, { name: 'web', msg: 'removed' })).to.have.length(1)
+      expect(await t.client.find(Deployment, t.ref('api'))).to.not.equal(undefined)
+    }),
+  )
+})
+
+const deployment = (name: string, replicas: number, labels: Record<string, string> = {}) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, labels },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'main', image: 'nginx:1.29' }] } },
+  },
+})
