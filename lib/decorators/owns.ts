@@ -25,7 +25,8 @@ export type OwnsMethod<C> = (object: never, context: Context<never>) => Built<C>
  *
  * Assumptions: a builder is a function of its object, and of what it reads through the context.
  *
- * Caveats: a namespaced object cannot own a cluster-scoped one or one elsewhere. Several children of one builder need names of their own.
+ * Caveats: a namespaced object cannot own a cluster-scoped one or one elsewhere. Children of an array are numbered unless they have names
+ * of their own.
  *
  * Errors: a builder that throws fails the run as a reconcile method does.
  *

@@ -12,7 +12,8 @@ export type WatchMethod<W> = (object: W, context: WatchContext<never>) => WatchK
  * Flow: called with each changed object (and with its last known form when it was deleted); the objects it names are run. Where
  * a change may move it from one to another, it is called for the old form as well.
  *
- * Guarantees: the kind is cached, so that `ctx.get` and `ctx.list` of it in a run cost nothing.
+ * Guarantees: without `labels` and `fields` the kind is cached, so that `ctx.get` and `ctx.list` of it in a run cost nothing. With them the
+ * cache may lack what there is, and reads are live.
  *
  * Assumptions: quick and without effects.
  *

@@ -47,7 +47,7 @@ export interface Context<O = KubeObject> {
    */
   list<C>(kind: KindRef<C>, options?: ReadOptions): Promise<C[]>
 
-  /** The child of an owned kind by its name; without one, the only child of that kind, or the one named after the owner. */
+  /** The child of an owned kind by its name; without one, the only child of that kind, the one named after the owner, or else the first by name. */
   child<C>(kind: KindRef<C>, name?: string): C | undefined
 
   /** All objects of an owned kind whose controller is the run's object, by name. */
@@ -109,7 +109,8 @@ export interface Conditions {
 
   /**
    * Sets a condition of your own. `lastTransitionTime` moves only when the status flips; `observedGeneration` is this run's.
-   * @throws TypeError for `Ready`, `Reconciling` and `Stalled`, which are the engine's, and for what `metav1.Condition` refuses
+   * @throws TsopError `TSOP_STATUS_INVALID` for `Ready`, `Reconciling` and `Stalled`, which are the engine's, for what `metav1.Condition`
+   * refuses, and where the status of the kind has no conditions
    */
   set(condition: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message?: string }): void
 
@@ -154,7 +155,10 @@ export interface ExternalJob<T> {
 export interface ExternalCall {
   /** The same for every call of this step for this object. */
   readonly idempotencyKey: string
-  /** Grows with every leader: a service that remembers the highest one can refuse a leader that lost its lease. */
+  /**
+   * Grows with each write of the object, so also with every leader that takes the job over: a service that remembers the highest one can refuse
+   * a leader that lost its lease. A decimal number that may be too big for a JavaScript number.
+   */
   readonly fencingToken: string
   readonly signal: AbortSignal
   /** 1 for the first call of this step, counted over runs. */

@@ -11,13 +11,13 @@ export type Duration = string | number
 
 /** Options of `@onReconcile`. */
 export interface ReconcileOptions<O = KubeObject> {
-  /** How many objects of the kind are worked on at once. A whole number from 1 on. */
+  /** How many objects of the kind are worked on at once. A whole number from 1 on. Default 1. */
   readonly concurrency?: number
-  /** How long a run may take before it is cut off and counted as failed. */
+  /** How long a run may take before it is cut off and counted as failed. Default `'5m'`. Holds for `@onDelete` too. */
   readonly timeout?: Duration
-  /** Only objects with these labels, selected by the API server. */
+  /** Only objects with these labels, selected by the API server; in a class with `@onDelete` by tsop itself. */
   readonly labels?: Selector
-  /** Only objects with these fields, selected by the API server. */
+  /** Only objects with these fields, selected by the API server; in a class with `@onDelete` by tsop itself. */
   readonly fields?: FieldSelector
   /** Only objects in these namespaces: one watch each. */
   readonly namespaces?: readonly string[]
