@@ -163,6 +163,8 @@ export class EventRecorder {
     const { client, clock } = this.#options
     const options = { signal: this.#stop.signal, timeoutMs: CALL_MS }
     const { count } = series
+    // Queued again while it was being written.
+    if (count === series.sentCount) return
     const more = {
       series: { count, lastObservedTime: microTimestamp(clock.now() - (clock.monotonic() - series.lastAt)) },
     }

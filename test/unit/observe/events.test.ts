@@ -267,6 +267,18 @@ describe('EventRecorder', () => {
     expect(clock.pending).to.equal(0)
   })
 
+  it('sends an Event that is on its way when it stops only once', async () => {
+    const { recorder, calls, server } = world()
+    let answered = () => {}
+    server.answer = () => new Promise<void>((resolve) => (answered = resolve))
+    recorder.record(started)
+    await settle()
+    const stopped = recorder.stop()
+    answered()
+    await stopped
+    expect(calls.map(({ verb }) => verb)).to.deep.equal(['create'])
+  })
+
   it('stops after two seconds though the server hangs', async () => {
     const { recorder, clock } = world()
     const hung = world()
