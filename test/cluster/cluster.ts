@@ -141,7 +141,9 @@ async function apply(kubeconfig: string, namespace: string, manifests: readonly 
 function kubectl(kubeconfig: string, namespace: string, args: readonly string[], input?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const path = process.env['TSOP_TEST_KUBECTL'] ?? 'kubectl'
-    const child = execFile(path, ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args], (error, stdout, stderr) => {
+    const all = ['--kubeconfig', kubeconfig, '--namespace', namespace, ...args]
+    // Metrics are longer than the 1 MiB that are read by default.
+    const child = execFile(path, all, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)
       else reject(new Error(`kubectl ${args.join(' ')}: ${stderr.trim() || error.message}`))
     })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { inNamespace } from './cluster.ts'
+import { inNamespace, type World } from './cluster.ts'
+import { gadgetOf } from './fixtures/gadget.ts'
 import { Gate } from './fixtures/gate.ts'
 import { runsOf } from './fixtures/log-lines.ts'
 import { isReady, manifest, versionOf } from './fixtures/objects.ts'
@@ -28,6 +29,25 @@ describe('promise 1: level-based and idempotent', () => {
       await t.kubectl('annotate', 'script', 'marker', 'look=again')
       await t.until(() => runsOf(again, 'marker').length === 2, 'a run that comes after')
       expect(await versionOf(t, Script, 'a')).to.equal(version)
+    }),
+  )
+
+  it(
+    'asks the API server for one write an object, and for none in a run that finds everything as it should be',
+    inNamespace(async (t) => {
+      const group = `${t.id}.test.tsop.dev`
+      const Gadget = gadgetOf(group)
+      await t.install(Gadget)
+      t.onEnd(() => t.kubectl('delete', 'crd', `gadgets.${group}`, '--wait=false'))
+      const gadgets = ['a', 'b', 'c'].map((name) => ({ apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name }, spec: {} }))
+      const operator = await t.startOperator({ handlers: 'test/cluster/fixtures/gadget.ts', env: { TEST_GROUP: group } })
+      await t.apply(...gadgets)
+      for (const { metadata } of gadgets) await isReady(t, Gadget, metadata.name)
+      expect(await statusWrites(t, group)).to.equal(3)
+      await t.kubectl('annotate', `gadgets.${group}`, '--all', 'look=again')
+      for (const { metadata } of gadgets) await t.until(() => runsOf(operator, metadata.name).length === 2, 'another run')
+      expect(await operator.stop()).to.equal(0)
+      expect(await statusWrites(t, group)).to.equal(3)
     }),
   )
 
@@ -110,3 +130,11 @@ describe('promise 3: the same key never runs twice at once', () => {
     }),
   )
 })
+
+/** Requests, by the API server's own count: one that changes nothing leaves no other trace. */
+async function statusWrites(t: World, group: string): Promise<number> {
+  const metrics = await t.kubectl('get', '--raw', '/metrics')
+  const lines = metrics.split('\n').filter((line) => line.startsWith('apiserver_request_total{') && line.includes(`group="${group}"`))
+  const writes = lines.filter((line) => line.includes('subresource="status"') && !line.includes('verb="GET"'))
+  return writes.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}

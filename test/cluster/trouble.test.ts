@@ -59,10 +59,8 @@ describe("promise 10: one kind's trouble stays there", () => {
       const operator = await t.startOperator({ handlers: [script, basket], env: { KUBECONFIG: kubeconfig } })
       await t.apply(manifest('Script', 'a'), manifest('Basket', 'a', { items: ['apple'] }))
       await isReady(t, Script, 'a')
-      const told = await t.until(() => warnings(operator).find((text) => text.includes('Basket.test.tsop.dev')), 'the trouble to be told')
-      expect(told)
-        .to.match(/list|watch/)
-        .and.to.match(/baskets/)
+      const told = () => logLines(operator, { level: 'warn', kind: 'Basket.test.tsop.dev' })[0]
+      expect(await t.until(told, 'the trouble to be told')).to.include({ missing: 'watch', namespace: t.namespace })
 
       await allow([...primaryRules('scripts'), ...primaryRules('baskets'), CHILDREN, EVENTS])
       await isReady(t, Basket, 'a')
