@@ -16,6 +16,8 @@ export type { WatchState }
 const SILENCE_MS = 66_000
 /** The server ends a watch after 5 to 10 minutes, so that connections spread over its replicas again. */
 const WATCH_SECONDS = 300
+/** For so long lists that are older than what is known are refused. */
+const BEHIND_MS = 60_000
 
 export interface ReflectorOptions {
   readonly client: Client
@@ -50,6 +52,8 @@ export class Reflector {
   /** The server does not stream lists. */
   #pages = false
   #history = NO_HISTORY
+  /** Since when every list was older than what is known, by the monotonic clock. */
+  #behindSince: number | undefined
 
   constructor(options: ReflectorOptions) {
     const { kind, namespace, log } = options
@@ -114,6 +118,7 @@ export class Reflector {
     const { client, kind, namespace, labels, fields, store } = this.#options
     const { items, resourceVersion } = await client.list(kind as KindRef, { namespace, labels, fields, signal, retries: 0 })
     if (signal.aborted) return
+    this.#checkAge(resourceVersion)
     store.replace(items.map(this.#complement), resourceVersion, { namespace })
     this.#complete(resourceVersion)
   }
@@ -173,6 +178,7 @@ export class Reflector {
       if (event.type === 'DELETED') draft.delete(event.object)
       else if (event.type !== 'BOOKMARK') draft.add(this.#complement(event.object))
       else if (endsInitialEvents(event.object.metadata)) {
+        this.#checkAge(event.object.metadata.resourceVersion)
         draft.commit(event.object.metadata.resourceVersion, { namespace })
         this.#complete(event.object.metadata.resourceVersion)
       } else if (++bookmarks > 1) {
@@ -195,6 +201,25 @@ export class Reflector {
     object.apiVersion ??= this.#options.kind.apiVersion
     object.kind ??= this.#options.kind.kind
     return object
+  }
+
+  /**
+   * A list that is older than what the watch has told is not believed: an API server behind the others, or a proxy with an old answer, would
+   * take the store back in time. Only where all lists of a minute agree has the server's own history gone back (etcd restored from a backup).
+   *
+   * @throws StaleListError
+   */
+  #checkAge(resourceVersion: string): void {
+    const { store, namespace, clock } = this.#options
+    if (!store.isBehind(resourceVersion, { namespace })) {
+      this.#behindSince = undefined
+      return
+    }
+    this.#behindSince ??= clock.monotonic()
+    if (clock.monotonic() - this.#behindSince < BEHIND_MS) {
+      throw new StaleListError('the API server answered with a list that is older than what it had told before')
+    }
+    this.#behindSince = undefined
   }
 
   #complete(resourceVersion: string): void {
@@ -231,6 +256,11 @@ export class Reflector {
       this.#log.error({ err: error }, 'A listener of the watch’s state threw')
     }
   }
+}
+
+/** A list from the past. */
+export class StaleListError extends Error {
+  override readonly name = 'StaleListError'
 }
 
 function text(missing: 'kind' | 'list' | 'watch' | undefined): string {

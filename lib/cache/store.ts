@@ -146,6 +146,12 @@ export class Store {
     if (options.bookmark) this.#tombstones.bookmark()
   }
 
+  /** Whether a list of this resourceVersion is older than what the watch has told already. */
+  isBehind(resourceVersion: string, options: { namespace?: string | undefined } = {}): boolean {
+    const reached = this.#reached.get(options.namespace ?? '')
+    return reached !== undefined && isNewer(reached, resourceVersion)
+  }
+
   /** A relist in one go; see `Draft.commit`. */
   replace(objects: Iterable<KubeObject>, resourceVersion: string, options: { namespace?: string | undefined } = {}): void {
     const draft = this.draft()
@@ -192,10 +198,10 @@ export class Store {
   }
 
   #replace(listed: Map<string, Entry>, resourceVersion: string, namespace: string | undefined): void {
-    // A list is never older than a watch before it, unless the server's history was rolled back (etcd restored from a
+    // A list is never older than a watch before it (the reflector sees to it), unless the server's history was rolled back (etcd restored from a
     // backup, another cluster at the same address). Then nothing that is here can be compared with what comes.
     const reached = this.#reached.get(namespace ?? '')
-    const rolledBack = reached !== undefined && isNewer(reached, resourceVersion)
+    const rolledBack = this.isBehind(resourceVersion, { namespace })
     if (rolledBack) this.#tombstones.clear()
     for (const entry of this.#entries.values()) {
       if (!isIn(entry.key, namespace) || listed.has(entry.key)) continue

@@ -366,6 +366,44 @@ describe('Reflector', () => {
     })
   })
 
+  describe('a list that is older than what the watch has told', () => {
+    it('is not believed: the store stays as it is until a newer one comes', async () => {
+      const watch = await settled(configMap('n/a', 5), configMap('n/b', 6))
+      await watch.send(modified(configMap('n/a', 150)))
+      await watch.send(errorEvent(410))
+      const old = await api.watch()
+      await old.open()
+      await old.send(added(configMap('n/a', 5)), listed(100))
+      expect(store.meta('n/a')?.resourceVersion).to.equal('150')
+      expect(keys()).to.deep.equal(['n/a', 'n/b'])
+      expect(states.at(-1)).to.include({ phase: 'failing' })
+      expect(await pause()).to.be.greaterThan(0)
+      const good = await api.watch()
+      expect(good.isStreamedList).to.equal(true)
+      await good.open()
+      await good.send(added(configMap('n/a', 160)), listed(170))
+      expect(keys()).to.deep.equal(['n/a'])
+      expect(states.at(-1)).to.deep.equal({ phase: 'synced' })
+    })
+
+    it('is taken over once every list of a minute agrees: the history of the server has gone back', async () => {
+      const watch = await settled(configMap('n/a', 150), configMap('n/b', 151))
+      await watch.send(bookmark(200), errorEvent(410))
+      const begin = clock.monotonic()
+      let refused = 0
+      while (store.has('n/b')) {
+        await pause()
+        const next = await api.watch()
+        await next.open()
+        await next.send(added(configMap('n/a', 30)), listed(40))
+        if (store.has('n/b')) refused++
+      }
+      expect(clock.monotonic() - begin).to.be.within(60_000, 120_000)
+      expect(refused).to.be.greaterThan(3)
+      expect(store.meta('n/a')?.resourceVersion).to.equal('30')
+    })
+  })
+
   describe('trouble', () => {
     it('of the server (an ERROR event 500) leads back to the same version after a pause', async () => {
       const watch = await settled()
