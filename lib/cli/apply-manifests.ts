@@ -1,11 +1,11 @@
 /** `--apply`: samples and whatever else must be there, by server-side apply, before the operator starts. */
 
 import { UnknownKindError } from '../api/discovery.ts'
-import { isNotFound, isTransient } from '../api/status-error.ts'
+import { isNotFound } from '../api/status-error.ts'
 import { kind, kindName } from '../resource/kind.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { type ApplyContext, established, FIELD_MANAGER, text } from './install-crds.ts'
-import { patiently } from './patiently.ts'
+import { isBusy, patiently } from './patiently.ts'
 import type { Manifest } from './read-manifests.ts'
 
 const PATIENCE_MS = 10_000
@@ -34,5 +34,5 @@ export async function applyManifests(manifests: readonly Manifest[], namespace: 
 
 /** A kind whose definition was just established is served a moment later; 404 comes from a namespace or an endpoint that is not there yet. */
 function soon(error: unknown): boolean {
-  return isTransient(error) || error instanceof UnknownKindError || isNotFound(error)
+  return isBusy(error) || error instanceof UnknownKindError || isNotFound(error)
 }

@@ -2,12 +2,12 @@
 
 import type { Client } from '../api/client.ts'
 import type { Clock } from '../api/clock.ts'
-import { isForbidden, isTransient } from '../api/status-error.ts'
+import { isForbidden } from '../api/status-error.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import type { Condition, CustomResourceDefinition, KindRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
-import { patiently } from './patiently.ts'
+import { isBusy, patiently } from './patiently.ts'
 
 /** Not the operator's own name: what a start applies must not take fields from what the engine applies, or the other way round. */
 export const FIELD_MANAGER = 'tsop-run'
@@ -48,7 +48,7 @@ export async function installCrds(crds: readonly CustomResourceDefinition[], con
     const { name } = crd.metadata
     try {
       const options = { fieldManager: FIELD_MANAGER, force: true, signal }
-      await patiently(clock, signal, PATIENCE_MS, isTransient, () => client.apply(CrdKind, crd, options))
+      await patiently(clock, signal, PATIENCE_MS, isBusy, () => client.apply(CrdKind, crd, options))
     } catch (error) {
       signal.throwIfAborted()
       throw new CliError(exitCodes.cluster, `cannot install the definition ${name}: ${text(error)}`, { cause: error })
@@ -58,28 +58,36 @@ export async function installCrds(crds: readonly CustomResourceDefinition[], con
   }
 }
 
-/** Waits until the kind is served, at most 30 s. Rejects with a `CliError`. */
+/** Waits until the definition is established and its objects can be listed, at most 30 s. Rejects with a `CliError`. */
 export async function established(name: string, { client, clock, signal }: ApplyContext): Promise<void> {
+  let probed: string | undefined
   const read = async () => {
-    const { status } = await client.get(CrdKind, { name }, { signal })
+    const { spec, status } = await client.get(CrdKind, { name }, { signal })
     const condition = (type: string) => status?.conditions?.find((one) => one.type === type)
     const names = condition('NamesAccepted')
     if (names?.status === 'False') throw new Error(`its names are taken: ${names.message}`)
-    if (condition('Established')?.status !== 'True') throw new NotYet()
+    if (condition('Established')?.status !== 'True') throw new NotYet('it is not established')
+    const version = spec.versions.find(({ served }) => served)?.name
+    probed = version === undefined ? undefined : `/apis/${spec.group}/${version}/${spec.names.plural}?limit=1`
   }
+  // An API server says "established" before it can serve the kind: for a moment it answers 404, then 429 "storage is (re)initializing".
+  const probe = async (path: string) => {
+    const { status } = await client.transport.request({ method: 'GET', path, timeoutMs: PATIENCE_MS, signal })
+    if (status === 404 || status === 429 || status >= 500) throw new NotYet(`the API server answers ${status}`)
+  }
+  const mayPass = (error: unknown) => error instanceof NotYet || isBusy(error)
   try {
-    await patiently(clock, signal, PATIENCE_MS, (error) => error instanceof NotYet || isTransient(error), read)
+    await patiently(clock, signal, PATIENCE_MS, mayPass, read)
+    const path = probed
+    if (path !== undefined) await patiently(clock, signal, PATIENCE_MS, mayPass, () => probe(path))
   } catch (error) {
     signal.throwIfAborted()
-    throw new CliError(exitCodes.cluster, `the definition ${name} is not served: ${text(error)}`, { cause: error })
+    const late = error instanceof NotYet ? ` after ${PATIENCE_MS / 1000} s` : ''
+    throw new CliError(exitCodes.cluster, `the definition ${name} is not served: ${text(error)}${late}`, { cause: error })
   }
 }
 
-class NotYet extends Error {
-  constructor() {
-    super(`it is not established after ${PATIENCE_MS / 1000} s`)
-  }
-}
+class NotYet extends Error {}
 
 /** An error's message, and what to do where rights are missing. */
 export function text(error: unknown): string {

@@ -1,7 +1,7 @@
 /** The operator itself: finds its cluster, prepares it, serves the handlers' kinds until it is asked to stop. */
 
 import { Client } from '../api/client.ts'
-import { systemClock, systemRandom } from '../api/clock.ts'
+import { delay, systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { createTransport } from '../api/http-transport.ts'
 import { loadCluster } from '../api/kubeconfig.ts'
@@ -21,13 +21,20 @@ import { aborted, unlessAborted } from './signals.ts'
 import { isSupervised } from './supervisor.ts'
 import { version } from './version.ts'
 
-/** `undo` gets the steps that end what was begun; the caller takes them in reverse order, however this ends. */
+/** How long `--once` waits for a kind that cannot be watched. */
+const ONCE_MS = 10_000
+
+/**
+ * `undo` gets the steps that end what was begun; the caller takes them in reverse order, however this ends. `managed` is called when
+ * the manager begins to look after uncaught errors.
+ */
 export async function operate(
   options: Options,
   cwd: string,
   load: () => Promise<LoadedHandler[]>,
   signal: AbortSignal,
   undo: (() => Promise<void>)[],
+  managed: () => void,
 ): Promise<ExitCode> {
   const terminal = process.stdout.isTTY === true
   const colour = terminal && process.stdout.hasColors()
@@ -58,6 +65,7 @@ export async function operate(
 
   const manager = new Manager({ name, client, handlers, namespaces: options.namespaces, concurrency: options.concurrency, log })
   undo.push(() => manager.stop())
+  managed()
   await unlessAborted(signal, manager.start())
 
   const { server, context } = cluster
@@ -108,10 +116,23 @@ async function prepare(
 
 /** `--once`: says of each object that is not done why. */
 async function finish(manager: Manager, signal: AbortSignal, log: Log): Promise<ExitCode> {
+  await unlessAborted(signal, recovered(manager, signal))
   const { failed } = await unlessAborted(signal, manager.whenIdle())
   for (const { kind, key, message } of failed) log.error({ controller: kind, ...(key !== '' && { name: key }) }, `not done: ${message}`)
   if (failed.length === 0) log.info('every object is reconciled')
   return failed.length === 0 ? exitCodes.ok : exitCodes.failed
+}
+
+/** A kind that cannot be watched gets a little time: its definition may just have been installed, the server may be busy. */
+async function recovered(manager: Manager, signal: AbortSignal): Promise<void> {
+  const failing = () => manager.controllers.some(({ state }) => state === 'failing')
+  if (!failing()) return
+  const over = new AbortController()
+  const end = manager.onChange(() => {
+    if (!failing()) over.abort()
+  })
+  await delay(systemClock, ONCE_MS, AbortSignal.any([signal, over.signal])).catch(() => {})
+  end()
 }
 
 function checkConcurrency({ concurrency }: Options, handlers: readonly LoadedHandler[]): void {

@@ -1,6 +1,7 @@
 /** Repeats what may be repeated until it works: for the writes before the start, each of which is a server-side apply. */
 
 import { type Clock, delay } from '../api/clock.ts'
+import { isTransient, StatusError } from '../api/status-error.ts'
 
 const DELAY_MS = 500
 
@@ -22,4 +23,12 @@ export async function patiently<T>(
     }
     await delay(clock, DELAY_MS, signal)
   }
+}
+
+/**
+ * Trouble of the server, not of what was sent. 500 is none of it here: it is the answer to a server-side apply whose fields have the wrong
+ * types ("failed to create typed patch object").
+ */
+export function isBusy(error: unknown): boolean {
+  return isTransient(error) && !(error instanceof StatusError && error.status === 500)
 }

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KubeObject } from '../resource/kind.ts'
+import { parseYaml, YamlError } from '../resource/yaml.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 
 export type Manifest = KubeObject & { apiVersion: string; kind: string }
@@ -11,9 +12,8 @@ export type Manifest = KubeObject & { apiVersion: string; kind: string }
  * All objects in `paths`, those first that others need: namespaces, then definitions; otherwise as they are written. A directory is
  * read as kubectl does: its own .yaml, .yml and .json files by name. Throws a `CliError` with exit code 3 that names file and line.
  */
-export async function readManifests(paths: readonly string[], cwd: string): Promise<Manifest[]> {
-  const manifests: Manifest[] = []
-  for (const path of paths) for (const file of files(path, cwd)) manifests.push(...(await read(file.path, file.shown)))
+export function readManifests(paths: readonly string[], cwd: string): Manifest[] {
+  const manifests = paths.flatMap((path) => files(path, cwd).flatMap((file) => read(file.path, file.shown)))
   return manifests.sort((a, b) => rank(a) - rank(b))
 }
 
@@ -32,23 +32,13 @@ function files(path: string, cwd: string): { path: string; shown: string }[] {
   return names.sort().map((name) => ({ path: join(absolute, name), shown: join(path, name) }))
 }
 
-async function read(file: string, shown: string): Promise<Manifest[]> {
-  const { LineCounter, parseAllDocuments } = await import('yaml')
-  const lineCounter = new LineCounter()
-  // JSON is YAML.
-  const documents = parseAllDocuments(readFileSync(file, 'utf8'), { lineCounter, prettyErrors: false })
-  if ('empty' in documents) return []
-  return documents.flatMap((document) => {
-    const [error] = document.errors
-    if (error !== undefined) {
-      const { line, col } = lineCounter.linePos(error.pos[0])
-      throw wrong(`${shown}:${line}:${col}: ${error.message}`)
-    }
-    const value: unknown = document.toJS()
-    if (value === null || value === undefined) return []
-    const { line } = lineCounter.linePos(document.contents?.range?.[0] ?? document.range[0])
-    return objects(value, `${shown}:${line}`)
-  })
+function read(file: string, shown: string): Manifest[] {
+  try {
+    return parseYaml(readFileSync(file, 'utf8')).flatMap(({ value, line }) => objects(value, `${shown}:${line}`))
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw wrong(`${shown}:${error.line}:${error.column}: ${error.message}`)
+  }
 }
 
 function objects(value: unknown, where: string): Manifest[] {

@@ -4,6 +4,7 @@ import { kindName } from '../resource/kind.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type LoadedHandler, loadHandlers } from './load-handlers.ts'
 import type { Options } from './options.ts'
+import { report } from './report.ts'
 import { Stopped, stopSignal } from './signals.ts'
 import { reportUsed } from './supervisor.ts'
 
@@ -18,9 +19,12 @@ export async function run(options: Options): Promise<ExitCode> {
   const undo: (() => Promise<void>)[] = []
   // Waits of the engine do not keep a process alive, and while the server is away there is no connection that would.
   const alive = setInterval(() => {}, 2 ** 30)
+  // Until the manager takes over, which knows of whose run an error is: a promise that a handler file forgot, for example.
+  const fatal = (error: unknown) => process.exit(report(error, options.debug))
+  process.on('uncaughtException', fatal)
   try {
     const { operate } = await import('./operate.ts')
-    return await operate(options, cwd, load, signal, undo)
+    return await operate(options, cwd, load, signal, undo, () => process.off('uncaughtException', fatal))
   } catch (error) {
     // Stopped while it started: there was nothing to drain but what `undo` knows.
     if (error instanceof Stopped) return options.once ? exitCodes.failed : exitCodes.ok

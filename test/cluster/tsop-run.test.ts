@@ -1,114 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { inNamespace } from './cluster.ts'
-import { gadgetOf } from './fixtures/gadget.ts'
-import { logLines, runsOf } from './fixtures/log-lines.ts'
-import { conditionOf, isReady, manifest } from './fixtures/objects.ts'
-import { Project } from './fixtures/project.ts'
-import { Script } from './fixtures/script.ts'
+import { type Condition, type KubeObject, kind } from '../../lib/resource/kind.ts'
+import { Definition, inNamespace, type World } from './cluster.ts'
 
-const handlers = 'test/cluster/fixtures/script.ts'
+type Widget = KubeObject & { status?: { observedGeneration?: number; conditions?: Condition[] } }
 
-describe('tsop-run', () => {
-  it(
-    'reconciles with --once what is there, and exits with 0 where all of it is done',
-    inNamespace(async (t) => {
-      await t.install(Script)
-      await t.apply(manifest('Script', 'a'), manifest('Script', 'b', { outcome: 'wait', ready: true }))
-      const operator = await t.startOperator({ handlers, args: ['--once'], ready: false })
-      expect(await operator.exited, operator.log).to.equal(0)
-      for (const name of ['a', 'b']) expect(await conditionOf(t, Script, name, 'Ready')).to.include({ status: 'True' })
-    }),
-  )
+const HERE = fileURLToPath(new URL('./', import.meta.url))
 
-  it(
-    'exits with 1 after --once where an object fails or waits, and names each',
-    inNamespace(async (t) => {
-      await t.install(Script)
-      await t.apply(
-        manifest('Script', 'good'),
-        manifest('Script', 'bad', { outcome: 'error', message: 'no flour' }),
-        manifest('Script', 'slow', { outcome: 'wait', message: 'dough rises' }),
-        manifest('Script', 'worse', { outcome: 'terminal', message: 'no oven' }),
+describe('tsop-run on a cluster', () => {
+  /** An operator of a kind that only this test has. It lies in the project, so that it finds tsop. */
+  function project(t: World) {
+    const group = `g${t.id}.example.com`
+    const directory = mkdtempSync(join(HERE, '.tsop-run-'))
+    t.onEnd(() => rmSync(directory, { recursive: true, force: true }))
+    t.onEnd(() => t.client.delete(Definition, { name: `widgets.${group}` }).catch(() => {}))
+    const write = (file: string, text: string) => writeFileSync(join(directory, file), text)
+    const handler = (resource: string, body = '') =>
+      write(
+        'widget.ts',
+        `import { onReconcile, requeueAfter, resource, z } from 'tsop'
+         const Widget = resource({ group: '${group}', version: 'v1', kind: 'Widget', ${resource} })
+         export class WidgetHandler { @onReconcile(Widget) async reconcile(widget: any) { ${body} } }`,
       )
-      const operator = await t.startOperator({ handlers, args: ['--once'], ready: false })
-      expect(await operator.exited, operator.log).to.equal(1)
-      const told = logLines(operator, { level: 'error' }).filter(({ msg }) => msg.startsWith('not done'))
-      expect(told.map((line) => line['name']).sort()).to.deep.equal(['bad', 'slow', 'worse'].map((name) => `${t.namespace}/${name}`))
-      expect(told.map(({ msg }) => msg).join())
-        .to.include('no flour')
-        .and.to.include('dough rises')
-        .and.to.include('no oven')
-      expect(await conditionOf(t, Script, 'good', 'Ready')).to.include({ status: 'True' })
+    handler('spec: z.object({ size: z.int() })')
+    const widget = (name: string, spec: string) => `apiVersion: ${group}/v1\nkind: Widget\nmetadata: {name: ${name}}\nspec: ${spec}\n`
+    const run = async (...args: string[]) => {
+      const operator = await t.startOperator({ handlers: directory, args, ready: false })
+      return { code: await operator.exited, log: operator.log }
+    }
+    return {
+      group,
+      directory,
+      write,
+      handler,
+      widget,
+      run,
+      Widget: kind<Widget>(`${group}/v1`, 'Widget', { plural: 'widgets', scope: 'Namespaced' }),
+    }
+  }
+
+  it(
+    'installs a definition, applies samples of it, reconciles them once and exits with 0; a second time writes nothing',
+    inNamespace(async (t) => {
+      const { directory, write, widget, run, Widget } = project(t)
+      write('samples.yaml', `${widget('one', '{size: 1}')}---\n${widget('two', '{size: 2}')}`)
+      const args = ['--install-crds', '--apply', join(directory, 'samples.yaml'), '--once']
+      const first = await run(...args)
+      expect(first.code, first.log).to.equal(0)
+      const read = async () => (await t.client.list(Widget, { namespace: t.namespace })).items
+      const before = await read()
+      expect(before.map(({ status }) => status?.conditions?.find(({ type }) => type === 'Ready')?.status)).to.deep.equal(['True', 'True'])
+      expect((await run(...args)).code).to.equal(0)
+      expect((await read()).map(({ metadata }) => metadata.resourceVersion)).to.deep.equal(
+        before.map(({ metadata }) => metadata.resourceVersion),
+      )
     }),
   )
 
   it(
-    'exits with 1 after --once where a kind is not there',
+    'applies a manifest of several documents in the order they need each other',
     inNamespace(async (t) => {
-      const env = { TEST_GROUP: `${t.id}.test.tsop.dev` }
-      const operator = await t.startOperator({ handlers: 'test/cluster/fixtures/gadget.ts', args: ['--once'], env, ready: false })
-      expect(await operator.exited, operator.log).to.equal(1)
-      expect(operator.log).to.include(`Gadget.${t.id}.test.tsop.dev`)
+      const { directory, write, run } = project(t)
+      const group = `h${t.id}.example.com`
+      t.onEnd(() => t.client.delete(Definition, { name: `gears.${group}` }).catch(() => {}))
+      const schema = '{openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}'
+      write(
+        'all.yaml',
+        `apiVersion: ${group}/v1
+kind: Gear
+metadata: {name: a, namespace: ns-${t.id}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: ns-${t.id}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gears.${group}}
+spec:
+  group: ${group}
+  scope: Namespaced
+  names: {kind: Gear, plural: gears}
+  versions: [{name: v1, served: true, storage: true, schema: ${schema}}]
+`,
+      )
+      const { code, log } = await run('--install-crds', '--apply', join(directory, 'all.yaml'), '--once')
+      expect(code, log).to.equal(0)
+      expect(await t.kubectl('get', `gears.${group}`, 'a', '-n', `ns-${t.id}`, '-o', 'name')).to.contain('a')
+      await t.kubectl('delete', 'namespace', `ns-${t.id}`, '--wait=false')
     }),
   )
 
   it(
-    'applies samples with their definitions before it starts',
+    'shows in one line why the server refuses a definition or a manifest, with exit code 4',
     inNamespace(async (t) => {
-      const group = `${t.id}.test.tsop.dev`
-      t.onEnd(() => t.kubectl('delete', 'crd', `gadgets.${group}`, '--ignore-not-found', '--wait=false'))
-      const project = new Project(t, {
-        'samples/one.yaml': `apiVersion: ${group}/v1\nkind: Gadget\nmetadata: { name: one }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: text }\n`,
-        'samples/two.json': JSON.stringify({ apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'two' }, spec: { count: 1 } }),
-      })
-      const operator = await t.startOperator({
-        handlers: 'test/cluster/fixtures/gadget.ts',
-        args: ['--install-crds', '--apply', project.path('samples'), '--once'],
-        env: { TEST_GROUP: group },
-        ready: false,
-      })
-      expect(await operator.exited, operator.log).to.equal(0)
-      for (const name of ['one', 'two']) await isReady(t, gadgetOf(group), name)
-      await t.kubectl('get', 'configmap', 'text')
+      const { directory, handler, write, widget, run } = project(t)
+      expect((await run('--install-crds', '--once')).code).to.equal(0)
+      write('bad.yaml', widget('bad', '{size: many}'))
+      const sample = await run('--apply', join(directory, 'bad.yaml'), '--once')
+      expect(sample.code).to.equal(4)
+      expect(sample.log).to.match(/tsop-run: cannot apply Widget\.\S+ bad: .*spec\.size.*\n/)
+      handler("scope: 'Cluster', spec: z.object({ size: z.int() })")
+      const changed = await run('--install-crds', '--once')
+      expect(changed.code).to.equal(4)
+      expect(changed.log).to.match(/tsop-run: cannot install the definition widgets\.\S+: .*immutable.*\n/)
     }),
   )
 
   it(
-    'serves each namespace that -n names, and no other',
+    'exits with 1 with --once where an object failed or waits, and names it',
     inNamespace(async (t) => {
-      await t.install(Script)
-      const [second, third] = [`${t.namespace}-b`, `${t.namespace}-c`]
-      for (const namespace of [second, third]) {
-        await t.kubectl('create', 'namespace', namespace)
-        t.onEnd(() => t.kubectl('delete', 'namespace', namespace, '--wait=false'))
-      }
-      const operator = await t.startOperator({ handlers, args: ['-n', second] })
-      for (const [name, namespace] of [
-        ['c', third],
-        ['b', second],
-        ['a', t.namespace],
-      ])
-        await t.apply(manifest('Script', name!, {}, { namespace }))
-      await isReady(t, Script, 'a')
-      await t.until(async () => (await t.client.get(Script, { name: 'b', namespace: second })).status, 'the second namespace')
-      await t.kubectl('annotate', 'script', 'a', 'look=again')
-      await t.until(() => runsOf(operator, 'a').length === 2, 'another run')
-      expect(runsOf(operator, 'c')).to.deep.equal([])
+      const { directory, handler, write, widget, run } = project(t)
+      handler(
+        'spec: z.object({ size: z.int() })',
+        `if (widget.spec.size === 1) throw new Error('no luck'); if (widget.spec.size === 2) return requeueAfter('1h', { message: 'patience' })`,
+      )
+      write('samples.yaml', ['failing', 'waiting', 'fine'].map((name, i) => widget(name, `{size: ${i + 1}}`)).join('---\n'))
+      const { code, log } = await run('--install-crds', '--apply', join(directory, 'samples.yaml'), '--once')
+      expect(code, log).to.equal(1)
+      const lines = log.split('\n').filter((line) => line.includes('not done'))
+      expect(lines).to.have.lengthOf(2)
+      expect(lines.join('\n'))
+        .to.match(/failing.*no luck|no luck.*failing/)
+        .and.to.match(/waiting.*patience|patience.*waiting/)
     }),
   )
 
   it(
-    'exits with 4 and one line where the credentials are not accepted',
+    'starts without its definition, says so, and works once it is there',
     inNamespace(async (t) => {
-      const project = new Project(t, {})
-      const kubeconfig = project.path('kubeconfig')
-      project.write('kubeconfig', await t.kubectl('config', 'view', '--raw'))
-      await t.kubectl('config', 'set-credentials', 'stranger', '--token=wrong', `--kubeconfig=${kubeconfig}`)
-      await t.kubectl('config', 'set-context', '--current', '--user=stranger', `--kubeconfig=${kubeconfig}`)
-      const operator = await t.startOperator({ handlers, env: { KUBECONFIG: kubeconfig }, ready: false })
-      expect(await operator.exited).to.equal(4)
-      expect(operator.log).to.match(/^tsop-run: .*401 Unauthorized.*$/m)
-      expect(operator.log).to.not.include('    at ')
+      const { directory, widget, write, run, Widget } = project(t)
+      const operator = await t.startOperator({ handlers: directory })
+      expect(operator.log).to.match(/"state":"failing"/)
+      write('samples.yaml', widget('late', '{size: 1}'))
+      expect((await run('--install-crds', '--apply', join(directory, 'samples.yaml'), '--once')).code).to.equal(0)
+      await t.until(
+        async () => (await t.client.find(Widget, t.ref('late')))?.status?.observedGeneration === 1,
+        'the late widget to be reconciled',
+      )
+      expect(await operator.stop()).to.equal(0)
     }),
   )
 })

@@ -11,7 +11,7 @@ describe('manifests', () => {
 
   async function read(files: Record<string, string>, ...paths: string[]): Promise<string[]> {
     project = new Project(files)
-    const manifests = await readManifests(paths, project.path)
+    const manifests = readManifests(paths, project.path)
     return manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
   }
 
@@ -45,11 +45,11 @@ describe('manifests', () => {
   it('come with namespaces first, then definitions', async () => {
     const files = {
       'x/1.yaml': object('Widget', 'w', 'example.com/v1'),
-      'x/2.yaml': `${object('CustomResourceDefinition', 'd', 'apiextensions.k8s.io/v1')}---\n${object('Namespace', 'n')}`,
+      'x/2.yaml': `${object('CustomResourceDefinition', 'd', 'apiextensions.k8s.io/v1')}---\n${object('Namespace', 'shop')}`,
       'x/3.txt': 'no manifest',
       'x/sub/4.yaml': object('Pod', 'in-subdirectory'),
     }
-    expect(await read(files, 'x')).to.deep.equal(['Namespace n', 'CustomResourceDefinition d', 'Widget w'])
+    expect(await read(files, 'x')).to.deep.equal(['Namespace shop', 'CustomResourceDefinition d', 'Widget w'])
   })
 
   it('say where they are wrong', async () => {

@@ -91,6 +91,15 @@ describe('tsop-run, the real process', function () {
       expect(stderr).to.match(/^tsop-run: handlers\/a.ts:2:7: Error: DB_URL is not set\n {2}2 \| throw .*\n +\^\n$/)
     })
 
+    it('names a promise that a handler file forgot', async () => {
+      const p = project({
+        'handlers/a.ts': `void Promise.reject(new Error('nobody waits'))\nawait new Promise((r) => setTimeout(r, 5000))\n${widgetHandler()}`,
+      })
+      p.write('kubeconfig', kubeconfig('http://127.0.0.1:9'))
+      const { code, stderr } = await p.run(['--kubeconfig', 'kubeconfig', '--log-level', 'silent'])
+      expect([code, stderr]).to.deep.equal([1, 'tsop-run: nobody waits; --debug shows more\n'])
+    })
+
     it('loads handlers from whatever directory it is started in', async () => {
       const p = project({ 'one/handlers/a.ts': widgetHandler(), 'two/readme.md': '' })
       const { code, stdout } = await p.run(['--check', '../one/handlers'], { cwd: 'two' })
@@ -273,7 +282,10 @@ describe('tsop-run, the real process', function () {
       })
       server.override = ({ method, path }) => {
         if (method === 'GET' && path.startsWith('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/')) {
-          return { status: 200, body: { metadata: { name: 'x' }, status: { conditions: [{ type: 'Established', status: 'True' }] } } }
+          return {
+            status: 200,
+            body: { metadata: { name: 'x' }, spec: { versions: [] }, status: { conditions: [{ type: 'Established', status: 'True' }] } },
+          }
         }
         const resources = (name: string, kind: string, namespaced: boolean) => ({
           status: 200,

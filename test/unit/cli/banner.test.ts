@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { type BannerFacts, banner } from '../../../lib/cli/banner.ts'
+import { operatorName } from '../../../lib/cli/operator-name.ts'
+import { Project } from './project.ts'
+
+const facts: BannerFacts = {
+  version: '1.2.3',
+  name: 'shop-operator',
+  server: 'https://cluster:6443',
+  context: 'work',
+  namespaces: ['shop', 'test'],
+  readyMs: 412.3,
+  controllers: [
+    { kindName: 'Database.db.example.com', owns: ['StatefulSet.apps', 'Service'], watches: ['Secret'], concurrency: 4, state: 'running' },
+    { kindName: 'Team.example.com', owns: [], watches: [], concurrency: 1, state: 'failing', problem: 'may not list teams' },
+  ],
+}
+
+describe('the start banner', () => {
+  it('tells in a few lines where it runs and what it serves', () => {
+    expect(banner(facts, 'Ctrl-C stops', false)).to.equal(`
+  tsop 1.2.3 · shop-operator ready in 412 ms
+
+  cluster    https://cluster:6443 (work)
+  namespaces shop, test
+  reconciles Database.db.example.com owns StatefulSet.apps, Service · watches Secret · 4 at once
+             Team.example.com        1 at once · failing: may not list teams
+
+  Ctrl-C stops
+
+`)
+  })
+
+  it('has colours only where they are wanted', () => {
+    expect(banner(facts, undefined, true)).to.contain('\x1b[')
+    expect(banner(facts, undefined, false)).to.not.contain('\x1b[')
+  })
+})
+
+describe("the operator's name", () => {
+  let project: Project
+  afterEach(() => project.remove())
+
+  it('is that of the package.json nearest to the handlers which has one', () => {
+    project = new Project({
+      'a/package.json': '{"name":"@shop/a"}',
+      'a/handlers/x.ts': '',
+      'a/handlers/package.json': '{"type":"module"}',
+      'b/x.ts': '',
+    })
+    expect(operatorName(['a/handlers'], project.path)).to.equal('@shop/a')
+    expect(operatorName(['a/handlers/x.ts'], project.path)).to.equal('@shop/a')
+    expect(operatorName(['b'], project.path)).to.equal('shop-operator')
+  })
+
+  it('is tsop where there is none that can be a field manager', () => {
+    project = new Project({ 'package.json': `{"name":"${'x'.repeat(129)}"}` })
+    expect(operatorName(['handlers'], project.path)).to.equal('tsop')
+  })
+})
