@@ -4,7 +4,7 @@ import { inNamespace, type World } from './cluster.ts'
 import { Basket } from './fixtures/basket.ts'
 import { Gate } from './fixtures/gate.ts'
 import { logLines, runsOf } from './fixtures/log-lines.ts'
-import { isReady, manifest, readyReason, versionOf } from './fixtures/objects.ts'
+import { API, isReady, manifest, readyReason, versionOf } from './fixtures/objects.ts'
 
 const handlers = 'test/cluster/fixtures/basket.ts'
 
@@ -51,15 +51,18 @@ describe('promise 2: children map to their owner', () => {
       await t.install(Basket)
       await t.startOperator({ handlers })
       await t.apply(manifest('Basket', 'a', { items: ['apple', 'pear'], secret: 'worm' }), manifest('Basket', 'b', { items: ['apple'] }))
-      await isReady(t, Basket, 'a')
+      const { metadata } = await isReady(t, Basket, 'a')
       await isReady(t, Basket, 'b')
       await t.kubectl('create', 'configmap', 'a-plum')
+      // Of this owner, but made by nobody of its builders.
+      const owner = { apiVersion: API, kind: 'Basket', name: 'a', uid: metadata.uid, controller: true }
+      await t.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a-cherry', ownerReferences: [owner] } })
       await t.apply(manifest('Basket', 'a', { items: ['pear'] }))
       await t.until(async () => !(await apple(t)) && !(await t.client.find(Secret, t.ref('a'))), 'apple and secret to go')
       await isReady(t, Basket, 'a')
       const { items } = await t.client.list(ConfigMap, { namespace: t.namespace })
       const names = items.map(({ metadata }) => metadata.name).filter((name) => name !== 'kube-root-ca.crt')
-      expect(names.sort()).to.deep.equal(['a-pear', 'a-plum', 'b-apple'])
+      expect(names.sort()).to.deep.equal(['a-cherry', 'a-pear', 'a-plum', 'b-apple'])
     }),
   )
 
@@ -75,6 +78,21 @@ describe('promise 2: children map to their owner', () => {
       await t.until(async () => (await apple(t))?.data?.['note'] === undefined, 'the field to go')
       expect((await apple(t))?.data).to.deep.equal({ item: 'apple' })
       expect((await apple(t))?.metadata.uid).to.equal(uid)
+    }),
+  )
+
+  it(
+    'prunes after a restart what was given up while no operator ran',
+    inNamespace(async (t) => {
+      await t.install(Basket)
+      const first = await t.startOperator({ handlers })
+      await t.apply(manifest('Basket', 'a', { items: ['apple', 'pear'] }))
+      await isReady(t, Basket, 'a')
+      await first.stop()
+      await t.apply(manifest('Basket', 'a', { items: ['pear'] }))
+      await t.startOperator({ handlers })
+      await t.until(async () => !(await apple(t)), 'the child to go')
+      await t.client.get(ConfigMap, t.ref('a-pear'))
     }),
   )
 
@@ -149,6 +167,28 @@ describe('promise 8: no write from a stale view', () => {
       await t.kubectl('delete', 'configmap', 'a-apple')
       await isReady(t, Basket, 'a')
       expect((await apple(t))?.data?.['item']).to.equal('apple')
+    }),
+  )
+
+  it(
+    'waits until the child of a former owner of the same name is gone, and makes its own',
+    inNamespace(async (t) => {
+      await t.install(Basket)
+      const operator = await t.startOperator({ handlers })
+      await t.apply(manifest('Basket', 'a', { items: ['apple'] }))
+      const { metadata } = await isReady(t, Basket, 'a')
+      // It stays a while after its owner has gone.
+      await t.kubectl('patch', 'configmap', 'a-apple', '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/slow"]}}')
+      await t.kubectl('delete', 'basket', 'a')
+      await t.apply(manifest('Basket', 'a', { items: ['apple'] }))
+      await readyReason(t, Basket, 'a', 'WaitingForChild')
+      expect((await apple(t))?.metadata.ownerReferences?.[0]?.uid).to.equal(metadata.uid)
+
+      await t.kubectl('patch', 'configmap', 'a-apple', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+      const next = await isReady(t, Basket, 'a')
+      expect(next.metadata.uid).to.not.equal(metadata.uid)
+      expect((await apple(t))?.metadata.ownerReferences?.[0]?.uid).to.equal(next.metadata.uid)
+      expect(operator.running).to.equal(true)
     }),
   )
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { inNamespace, type World } from './cluster.ts'
+import { Basket } from './fixtures/basket.ts'
 import { Gate } from './fixtures/gate.ts'
 import { logLines, runsOf } from './fixtures/log-lines.ts'
 import { conditionOf, isReady, manifest, readyReason } from './fixtures/objects.ts'
@@ -124,6 +125,24 @@ describe('promise 6: finalizers belong to the engine', () => {
       const second = await t.startOperator({ handlers })
       await gone(t, 'a')
       expect(givenBack(second, 'a')).to.equal(1)
+    }),
+  )
+
+  it(
+    'lets a namespace go with all that is in it, without an error',
+    inNamespace(async (t) => {
+      await t.install(Rental, Basket)
+      const namespace = `${t.namespace}-b`
+      await t.kubectl('create', 'namespace', namespace)
+      const operator = await t.startOperator({ handlers: [handlers, 'test/cluster/fixtures/basket.ts'], args: ['-n', namespace] })
+      const rental = manifest('Rental', 'a', {}, { namespace })
+      const basket = manifest('Basket', 'b', { items: ['apple', 'pear'], secret: 'worm' }, { namespace })
+      await t.apply(rental, basket)
+      await t.until(async () => (await t.client.get(Basket, { name: 'b', namespace })).status?.items, 'the children')
+      await t.until(async () => (await t.client.get(Rental, { name: 'a', namespace })).metadata.finalizers, 'the finalizer')
+      await t.kubectl('delete', 'namespace', namespace, '--timeout=40s')
+      expect(givenBack(operator, 'a')).to.equal(1)
+      expect(logLines(operator, { level: 'error' })).to.deep.equal([])
     }),
   )
 

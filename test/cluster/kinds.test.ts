@@ -63,6 +63,18 @@ describe('a built-in kind', () => {
       expect(await t.client.find(Deployment, t.ref('api'))).to.not.equal(undefined)
     }),
   )
+
+  it(
+    'is seen to its end where it has our finalizer, also after it has left the selection',
+    inNamespace(async (t) => {
+      const operator = await t.startOperator({ handlers: 'test/cluster/fixtures/chart.ts' })
+      await t.apply(deployment('web', 2, { chart: 'wanted' }))
+      await t.until(() => t.client.find(ConfigMap, t.ref('web')), 'the child')
+      await t.kubectl('label', 'deployment', 'web', 'chart-')
+      await t.kubectl('delete', 'deployment', 'web', '--timeout=30s')
+      expect(logLines(operator, { name: 'web', msg: 'removed' })).to.have.length(1)
+    }),
+  )
 })
 
 const deployment = (name: string, replicas: number, labels: Record<string, string> = {}) => ({
