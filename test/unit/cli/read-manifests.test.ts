@@ -52,6 +52,12 @@ describe('manifests', () => {
     expect(await read(files, 'x')).to.deep.equal(['Namespace shop', 'CustomResourceDefinition d', 'Widget w'])
   })
 
+  it('have the values that kubectl would send', () => {
+    project = new Project({ 'a.yaml': `${object('ConfigMap', 'a')}  creationTimestamp: 2026-01-01T00:00:00Z\nmode: 0755\nenabled: yes\n` })
+    const [manifest] = readManifests(['a.yaml'], project.path)
+    expect(manifest).to.deep.include({ metadata: { name: 'a', creationTimestamp: '2026-01-01T00:00:00Z' }, mode: 493, enabled: true })
+  })
+
   it('say where they are wrong', async () => {
     expect(await problem({}, 'nope')).to.match(/^no such file or directory: nope/)
     await project.remove()
