@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, resolve } from 'node:path'
+import { parseYaml, YamlError } from '../resource/yaml.ts'
 import { ConfigError } from './config-error.ts'
 
 export interface Kubeconfig {
@@ -63,7 +64,7 @@ export async function readKubeconfig(files: readonly string[]): Promise<Kubeconf
   const users = new Map<string, UserEntry>()
   let currentContext: string | undefined
   for (const file of files) {
-    const reader = new Reader(file, await parseFile(file))
+    const reader = new Reader(file, parseFile(file))
     currentContext ??= reader.text('current-context')
     for (const [name, entry] of reader.named('contexts', 'context')) keepFirst(contexts, name, contextEntry(entry))
     for (const [name, entry] of reader.named('clusters', 'cluster')) keepFirst(clusters, name, clusterEntry(entry))
@@ -113,7 +114,7 @@ function userEntry(entry: Reader): UserEntry {
 }
 
 /** JSON is read without loading the YAML parser. */
-async function parseFile(file: string): Promise<unknown> {
+function parseFile(file: string): unknown {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -127,14 +128,14 @@ async function parseFile(file: string): Promise<unknown> {
       // YAML may begin with a brace, too; and its parser says in which line an error is.
     }
   }
-  const yaml = await import('yaml')
   try {
-    return yaml.parse(text) ?? {}
+    // Verbatim: but for a few switches all values of a kubeconfig are texts, and a token of digits is no number.
+    const [only, ...others] = parseYaml(text, { verbatim: true })
+    if (others.length > 0) throw new ConfigError(`the kubeconfig ${file} is no kubeconfig: it has ${1 + others.length} YAML documents`)
+    return only?.value ?? {}
   } catch (error) {
-    const at = error instanceof yaml.YAMLParseError ? error.linePos?.[0] : undefined
-    const where = at === undefined ? file : `${file}:${at.line}:${at.col}`
-    const what = (error as Error).message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '')
-    throw new ConfigError(`the kubeconfig ${where} is not valid YAML: ${what}`, { cause: error })
+    if (!(error instanceof YamlError)) throw error
+    throw new ConfigError(`the kubeconfig ${file}:${error.line}:${error.column} is not valid YAML: ${error.message}`, { cause: error })
   }
 }
 
@@ -166,7 +167,7 @@ class Reader {
   text(name: string): string | undefined {
     const value = this.#fields[name]
     if (value === undefined || value === null || value === '') return undefined
-    // A token of digits is a number to YAML.
+    // A token of digits is a number to JSON.
     if (typeof value !== 'string' && typeof value !== 'number') throw this.#wrong(name, 'a text')
     return String(value)
   }

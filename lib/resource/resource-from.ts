@@ -1,7 +1,7 @@
 /** `resourceFrom()`: a kind that somebody else defines, taken from its CustomResourceDefinition. */
 
-import { createRequire } from 'node:module'
 import type { CustomResourceDefinition, CustomResourceVersion, KindRef, KubeObject, StatusSupport } from './kind.ts'
+import { parseYaml, type YamlDocument, YamlError } from './yaml.ts'
 
 /** An object of which only the definition is known. Give `resourceFrom` a type of your own to know more. */
 export interface ForeignObject extends KubeObject {
@@ -44,21 +44,21 @@ export function resourceFrom<O = ForeignObject>(definition: object | string, opt
 }
 
 function parsed(text: string): unknown {
-  const { parseAllDocuments } = yaml()
-  const documents = parseAllDocuments(text)
-  const all = 'empty' in documents ? [] : documents.filter((document) => document.errors.length > 0 || document.toJS() !== null)
-  const error = all.flatMap((document) => document.errors)[0]
-  if (error !== undefined) throw new TypeError(`resourceFrom: the text is no YAML: ${error.message}`, { cause: error })
-  const [only] = all
+  const [only, ...others] = documents(text)
   if (only === undefined) throw new TypeError('resourceFrom: the text is empty; expected a CustomResourceDefinition as YAML')
-  if (all.length > 1)
-    throw new TypeError(`resourceFrom: expected one YAML document, not ${all.length}; hand over each definition by itself`)
-  return only.toJS()
+  if (others.length > 0)
+    throw new TypeError(`resourceFrom: expected one YAML document, not ${1 + others.length}; hand over each definition by itself`)
+  return only.value
 }
 
-/** Loaded when it is needed: a YAML parser takes 12 MiB that most operators never use. A bundler resolves the first call. */
-function yaml(): typeof import('yaml') {
-  return typeof require === 'function' ? require('yaml') : createRequire(import.meta.url)('yaml')
+function documents(text: string): YamlDocument[] {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    const { message, line, column } = error
+    throw new TypeError(`resourceFrom: the text is no YAML: ${message} (line ${line}, column ${column})`, { cause: error })
+  }
 }
 
 function checked(value: unknown): CustomResourceDefinition {

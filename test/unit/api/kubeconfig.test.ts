@@ -86,6 +86,14 @@ describe('the kubeconfig', () => {
       }
     })
 
+    it('with a token as it is written, whatever it is to YAML', async () => {
+      for (const text of ['0123', '12345678901234567890', '1e5', 'yes', '2026-01-01T00:00:00Z']) {
+        const users = `users:\n- name: u\n  user:\n    token: ${text}\n`
+        const rest = 'clusters:\n- {name: c, cluster: {server: "https://yaml"}}\ncontexts:\n- {name: x, context: {cluster: c, user: u}}\n'
+        expect(await token(await loadFile(write('config', `${users}${rest}current-context: x\n`)))).to.equal(`Bearer ${text}`)
+      }
+    })
+
     it('with the context that is asked for', async () => {
       const file = write('config', {
         ...config({ token: 'a' }),
@@ -340,6 +348,10 @@ describe('the kubeconfig', () => {
     })
 
     it('where it is something else', async () => {
+      await refused(
+        loadFile(write('config', 'a: 1\n---\nb: 2\n')),
+        `the kubeconfig ${folder}/config is no kubeconfig: it has 2 YAML documents`,
+      )
       const file = write('config', 'just text')
       await refused(loadFile(file), `the kubeconfig ${file} is no kubeconfig: it must be a mapping`)
       write('config', { clusters: {} })
