@@ -419,6 +419,24 @@ describe('pruning (promise 8)', () => {
     expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'True', observedGeneration: 2 })
   })
 
+  it('nor does the handler itself delete a child on the word of such a list', async () => {
+    const world = new World()
+    world.api.create(Database, 'a', { spec: { keep: false } })
+    world.api.holdWatch(Database)
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { keep: true }
+    })
+    const owner = ownerOf(world.api.get(Database, 'a') as never)
+    world.api.create(ConfigMap, 'x', { metadata: { ownerReferences: [owner] } })
+    const reconcile = async (db: { spec: { keep: boolean } }, ctx: Ctx) => {
+      if (!db.spec.keep) await ctx.delete(ConfigMap, { name: 'x', namespace: 'shop' })
+    }
+    await world.start(handler({ reconcile: reconcile as never }, { stacked: [ConfigMap] }))
+    await world.ms(1000)
+    expect(parts(world)).to.deep.equal(['x'])
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'True', observedGeneration: 2 })
+  })
+
   it('leaves children alone that no builder made, and those of others', async () => {
     const world = new World()
     await world.start(op())

@@ -147,6 +147,16 @@ describe('the finalizer (promise 6)', () => {
     expect([db(), runs]).to.deep.equal([undefined, 1])
   })
 
+  it('that cannot be removed is said in the condition, and tried again', async () => {
+    const { world, api, db } = await withOne({ remove() {} })
+    api.fail('apply databases/a', 500, 'InternalError', 2)
+    api.delete(Database, 'a')
+    await settle()
+    expect(condition(db(), 'Ready')?.reason).to.equal('DeleteFailed')
+    await world.ms(1000)
+    expect(db()).to.equal(undefined)
+  })
+
   it('that cannot be added is said in the condition', async () => {
     const world = new World()
     await world.start(handler({ remove() {} }))

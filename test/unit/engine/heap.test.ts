@@ -5,12 +5,12 @@ import { Heap } from '../../../lib/engine/heap.ts'
 describe('the heap', () => {
   it('gives back what is in it in order, whatever was pushed and removed in between', () => {
     const operation = fc.oneof(
-      fc.record({ type: fc.constant('push' as const), value: fc.integer({ min: 0, max: 20 }) }),
-      fc.record({ type: fc.constant('pop' as const), value: fc.constant(0) }),
-      fc.record({ type: fc.constant('remove' as const), value: fc.nat(30) }),
+      { weight: 4, arbitrary: fc.record({ type: fc.constant('push' as const), value: fc.integer({ min: 0, max: 500 }) }) },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant('pop' as const), value: fc.constant(0) }) },
+      { weight: 2, arbitrary: fc.record({ type: fc.constant('remove' as const), value: fc.nat(60) }) },
     )
     fc.assert(
-      fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
+      fc.property(fc.array(operation, { minLength: 20, maxLength: 120, size: 'max' }), (operations) => {
         const heap = new Heap<{ value: number }>((a, b) => a.value - b.value)
         let model: { value: number }[] = []
         for (const { type, value } of operations) {

@@ -192,6 +192,22 @@ describe('a failure (promise 4)', () => {
     ])
   })
 
+  it('is not tried before the time that the server asked for', async () => {
+    const world = new World()
+    const at: number[] = []
+    const reconcile = async (_db: unknown, ctx: Ctx) => {
+      at.push(world.clock.monotonic())
+      await ctx.client.get(ConfigMap, { name: 'x', namespace: 'shop' })
+    }
+    world.api.fail('get configmaps/x', 503, 'ServiceUnavailable', 99, { details: { retryAfterSeconds: 60 } })
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(59_999)
+    expect(at).to.deep.equal([0])
+    await world.ms(1)
+    expect(at).to.deep.equal([0, 60_000])
+  })
+
   it('is whatever is thrown, also what is no Error', async () => {
     for (const thrown of ['plain text', undefined, null, 42, Object.create(null)]) {
       const { world, at } = await operator(() => {

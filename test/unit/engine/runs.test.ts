@@ -111,6 +111,21 @@ describe('runs of a key (promises 1, 3)', () => {
     expect(seen).to.have.length(2)
   })
 
+  it('are followed by another where the handler changed the spec of its own object', async () => {
+    const world = new World()
+    const generations: (number | undefined)[] = []
+    const reconcile = async (db: { metadata: { generation?: number; name: string; namespace?: string } }, ctx: Ctx) => {
+      generations.push(db.metadata.generation)
+      await ctx.client.patch(Database, db.metadata, { type: 'merge', value: { spec: { defaulted: true } } })
+    }
+    await world.start(handler({ reconcile: reconcile as never }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(60_000)
+    expect(generations).to.deep.equal([1, 2])
+    expect(world.api.get(Database, 'a')?.['status'].observedGeneration).to.equal(2)
+    expect(world.logged('error')).to.deep.equal([])
+  })
+
   it('look at every object again every ten hours or so', async () => {
     const world = new World()
     let runs = 0

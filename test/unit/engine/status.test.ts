@@ -70,6 +70,7 @@ describe('the status (promise 5)', () => {
     })
     await end()
     expect(claimed).to.deep.equal([undefined])
+    expect(api.writes).to.deep.equal(['patch databases/a/status'])
     expect(counted.runs).to.equal(2)
     expect(db()?.['status']).to.deep.include({ size: 2, observedGeneration: 2 })
     expect([...world.logged('error'), ...world.logged('warn')]).to.deep.equal([])
@@ -121,6 +122,19 @@ describe('the status (promise 5)', () => {
     expect(counted.runs).to.equal(3)
     expect(db()?.['status'].size).to.equal(1)
     expect(world.logged('error')).to.have.length(2)
+  })
+
+  it('that the schema refuses is said in the condition, without what the handler drafted', async () => {
+    const { world, api, end, db } = await held()
+    api.intercept(
+      (seen) => seen.body?.['status']?.size !== undefined,
+      () => ({ status: 422, body: { kind: 'Status', reason: 'Invalid', message: 'status.size: Invalid value' } }),
+      99,
+    )
+    await end()
+    expect(condition(db(), 'Ready')).to.include({ status: 'False', reason: 'ReconcileFailed' })
+    expect(condition(db(), 'Ready').message).to.contain('status.size: Invalid value')
+    expect(world.logged('error').length).to.be.greaterThan(0)
   })
 
   it('that cannot be written does not hide why the run failed', async () => {

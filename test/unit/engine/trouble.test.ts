@@ -169,6 +169,18 @@ describe('whenIdle, for --once', () => {
     expect(idle).to.deep.equal({ failed: [{ kind: 'Database.db.example.com', key: 'shop/bad', message: 'ReconcileFailed: broken' }] })
   })
 
+  it('does not count what was deleted meanwhile', async () => {
+    const world = new World()
+    world.api.create(Database, 'bad', { spec: {} })
+    const reconcile = () => {
+      throw new Error('broken')
+    }
+    const manager = await world.start(handler({ reconcile }))
+    world.api.delete(Database, 'bad')
+    await settle()
+    expect(await manager.whenIdle()).to.deep.equal({ failed: [] })
+  })
+
   it('waits for the repetition after a conflict', async () => {
     const world = new World()
     world.api.create(Database, 'a', { spec: {} })

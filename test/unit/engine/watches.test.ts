@@ -129,6 +129,20 @@ describe('@watches (promise 2)', () => {
     expect(read?.['data']).to.deep.equal({})
   })
 
+  it('does not let a method change what the method of another class gets', async () => {
+    const world = new World()
+    const seen: object[] = []
+    const watches = [{ kind: ConfigMap, method: 'map', options: {} }]
+    const vandal = (map: Any) => {
+      map['data'] = { hacked: 'x' }
+    }
+    const reader = (map: Any) => void seen.push(map['data'])
+    await world.start(handler({ map: vandal }, { watches }), handler({ map: reader }, { kind: Site, watches }))
+    world.api.create(ConfigMap, 'x', { data: { a: '1' } })
+    await settle()
+    expect(seen).to.deep.equal([{ a: '1' }])
+  })
+
   it('maps only what `when` lets through', async () => {
     const { api, runs } = await watching(() => 'shop/a', { when: (map: Any) => map.metadata.name === 'x' })
     api.create(ConfigMap, 'y', { data: {} })

@@ -146,7 +146,7 @@ describe('the work queue (promise 3)', () => {
 
   it('does what its model does, whatever happens in whatever order', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(operation, { maxLength: 50 }), async (operations) => {
+      fc.asyncProperty(fc.array(operation, { maxLength: 50, size: 'max' }), async (operations) => {
         const { queue: q, clock, ready } = queue()
         const waiting = new Map<string, { due: number; handicap: number }>()
         const running = new Map<string, { due: number; handicap: number } | undefined>()
