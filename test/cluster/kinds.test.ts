@@ -1,6 +1,8 @@
 import { expect } from 'chai'
-import { ConfigMap, Deployment } from 'tsop/kinds'
-import { inNamespace } from './cluster.ts'
+import { ConfigMap, Deployment, PodDisruptionBudget } from 'tsop/kinds'
+import type { KubeObject } from '../../lib/resource/kind.ts'
+import { Definition, inNamespace } from './cluster.ts'
+import { definitionOf } from './fixtures/foreign.ts'
 import { groveOf } from './fixtures/grove.ts'
 import { logLines, runsOf } from './fixtures/log-lines.ts'
 
@@ -73,6 +75,51 @@ describe('a built-in kind', () => {
       await t.kubectl('label', 'deployment', 'web', 'chart-')
       await t.kubectl('delete', 'deployment', 'web', '--timeout=30s')
       expect(logLines(operator, { name: 'web', msg: 'removed' })).to.have.length(1)
+    }),
+  )
+})
+
+describe('a kind that is known by its name only', () => {
+  it(
+    'is looked up, as a primary kind and as a child',
+    inNamespace(async (t) => {
+      await t.startOperator({ handlers: 'test/cluster/fixtures/by-name.ts' })
+      await t.kubectl('create', 'configmap', 'web')
+      await t.kubectl('label', 'configmap', 'web', 'budget=wanted')
+      await t.until(() => t.client.find(PodDisruptionBudget, t.ref('web')), 'the child')
+      await t.kubectl('delete', 'pdb', 'web')
+      await t.until(() => t.client.find(PodDisruptionBudget, t.ref('web')), 'the child to come back')
+    }),
+  )
+})
+
+describe("a kind of somebody else's definition", () => {
+  it(
+    'is not installed, and gets in its status what its schema keeps',
+    inNamespace(async (t) => {
+      const definition = definitionOf(`${t.id}.test.tsop.dev`)
+      const name = definition.metadata.name
+      const operator = await t.startOperator({
+        handlers: 'test/cluster/fixtures/foreign.ts',
+        args: ['--install-crds'],
+        env: { TEST_GROUP: definition.spec.group },
+      })
+      expect(await t.client.find(Definition, { name })).to.equal(undefined)
+      await t.apply(definition)
+      t.onEnd(() => t.kubectl('delete', 'crd', name, '--wait=false'))
+      await t.kubectl('wait', '--for=condition=Established', `crd/${name}`, '--timeout=30s')
+      await t.until(
+        () => t.apply({ apiVersion: `${definition.spec.group}/v1`, kind: 'Parcel', metadata: { name: 'a' } }).then(() => true),
+        'the kind to be served',
+      )
+      await t.kubectl('wait', '--for=jsonpath={.status.phase}=Delivered', `${name}/a`, '--timeout=30s')
+      const parcel = async () => JSON.parse(await t.kubectl('get', name, 'a', '-o', 'json')) as KubeObject & { status: object }
+      expect((await parcel()).status).to.deep.equal({ phase: 'Delivered', observedGeneration: 1 })
+      await t.kubectl('annotate', name, 'a', 'look=again')
+      const { metadata } = await parcel()
+      await t.until(() => runsOf(operator, 'a').length === 2, 'another run')
+      expect(await operator.stop()).to.equal(0)
+      expect((await parcel()).metadata.resourceVersion).to.equal(metadata.resourceVersion)
     }),
   )
 })

@@ -93,6 +93,23 @@ describe('promise 4: a run has one outcome', () => {
   )
 
   it(
+    'lets neither a wait nor a back-off be cut by what the run itself writes',
+    inNamespace(async (t) => {
+      await t.install(Script)
+      const operator = await t.startOperator({ handlers })
+      await t.apply(
+        manifest('Script', 'waits', { outcome: 'wait', touches: true }),
+        manifest('Script', 'fails', { outcome: 'error', touches: true }),
+      )
+      await t.until(() => runsOf(operator, 'fails').length >= 4, 'four tries')
+      const times = runsOf(operator, 'fails').map((run) => Date.parse(run['time'] as string))
+      for (const [i, least] of [200, 400, 800].entries()) expect(times[i + 1]! - times[i]!).to.be.at.least(least - 5)
+      expect(runsOf(operator, 'waits')).to.have.length(1)
+      expect((await t.client.get(Script, t.ref('waits'))).metadata.annotations).to.have.property('touched')
+    }),
+  )
+
+  it(
     'does not try again after a terminal error until a label or an annotation is touched',
     inNamespace(async (t) => {
       await t.install(Script)
