@@ -12,6 +12,8 @@ describe('tsop-run --watch', () => {
       await says('a', 'one')
       project.write('handlers/note.ts', noteHandler('two'))
       await says('a', 'two')
+      project.replace('handlers/note.ts', noteHandler('three'))
+      await says('a', 'three')
     }),
   )
 
@@ -63,6 +65,17 @@ describe('tsop-run --watch', () => {
       const { operator, says } = await world(t)
       await says('a', 'one')
       expect(await operator.stop()).to.equal(0)
+      expect(operator.log).to.match(/"msg":"stopping/)
+    }),
+  )
+
+  it(
+    'leaves no operator behind when it is killed',
+    inNamespace(async (t) => {
+      const { operator, says } = await world(t)
+      await says('a', 'one')
+      // Resolves once nobody holds its output any more.
+      expect(await operator.stop('SIGKILL')).to.equal(-1)
       expect(operator.log).to.match(/"msg":"stopping/)
     }),
   )

@@ -34,13 +34,11 @@ describe('promise 2: kinds that are not owned map by @watches', () => {
     inNamespace(async (t) => {
       await t.install(Badge)
       const operator = await t.startOperator({ handlers })
-      await t.apply(
-        secret('person', 'Ada'),
-        manifest('Badge', 'a', { secretName: 'person' }),
-        manifest('Badge', 'b', { secretName: 'other' }),
-      )
-      await isReady(t, Badge, 'a')
+      await t.apply(manifest('Badge', 'a', { secretName: 'person' }), manifest('Badge', 'b', { secretName: 'other' }))
+      await readyReason(t, Badge, 'a', 'NobodyThere')
       await readyReason(t, Badge, 'b', 'NobodyThere')
+      await t.apply(secret('person', 'Ada'))
+      await isReady(t, Badge, 'a')
       const runs = runsOf(operator, 'a').length
       await t.apply(secret('other', 'Grace'))
       await isReady(t, Badge, 'b')
