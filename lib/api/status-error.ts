@@ -67,6 +67,11 @@ export function isConflict(error: unknown): boolean {
   return hasStatus(error, 409)
 }
 
+/** 409 of server-side apply without `force`: another manager owns a field. Reading anew does not help. */
+export function isFieldManagerConflict(error: unknown): boolean {
+  return isConflict(error) && (error as StatusError).details?.causes?.some((cause) => cause.reason === 'FieldManagerConflict') === true
+}
+
 export function isAlreadyExists(error: unknown): boolean {
   return isStatusError(error) && error.reason === 'AlreadyExists'
 }

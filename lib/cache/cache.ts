@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts'
 import type { Clock, Random } from '../api/clock.ts'
 import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
-import { type KindRef, type KubeObject, keyOf, kindKey, type ObjectRef } from '../resource/kind.ts'
+import { type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { type Selection, type Source, WatchedSource } from './source.ts'
 
@@ -30,6 +30,7 @@ export class Cache {
 
   /** The same source for the same selection. It begins to watch with `start()`, or at once where the cache has started. */
   source(kind: KindRef<unknown>, selection: Selection = {}): Source {
+    if (selection.namespaces?.length === 0) throw new TypeError(`${kindName(kind)}: an empty list of namespaces selects nothing`)
     const key = selectionKey(kind, selection)
     let source = this.#sources.get(key)
     if (source === undefined) {

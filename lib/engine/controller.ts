@@ -8,13 +8,13 @@ import { matchesFields, matchesLabels } from '../api/selectors.ts'
 import { StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
+import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { backoff, conflictDelay } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
-import { formatDuration, parseDuration } from './duration.ts'
 import { messageOf, StaleError } from './errors.ts'
 import { defaultFinalizer } from './finalizer.ts'
 import { KeyStates } from './key-state.ts'
@@ -99,7 +99,8 @@ export class Controller implements ControllerScope {
   readonly #runs = new Map<string, Run>()
   readonly #sources = new Set<Source>()
   readonly #owned = new Map<string, Source>()
-  readonly #blocked = new Map<string, string>()
+  /** Child → the owners that wait for its name. */
+  readonly #blocked = new Map<string, Set<string>>()
   readonly #unsubscribe: (() => void)[] = []
   #kind: KindRef
   #facts: Facts
@@ -123,6 +124,12 @@ export class Controller implements ControllerScope {
     const { timeout, concurrency } = options.spec.reconcile.options
     this.timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout, `${options.spec.className}: timeout`)
     this.concurrency = options.concurrency ?? concurrency ?? DEFAULT_CONCURRENCY
+    if (this.#namespacesOf(this.#kind)?.length === 0) {
+      const own = options.spec.reconcile.options.namespaces?.join(', ')
+      throw new TypeError(
+        `${options.spec.className}: its namespaces (${own}) and those the operator serves (${options.namespaces?.join(', ')}) have none in common`,
+      )
+    }
     this.#queue = new WorkQueue(options.clock, () => this.#pump())
   }
 
@@ -138,6 +145,13 @@ export class Controller implements ControllerScope {
   get state(): 'waiting' | 'running' | 'failing' {
     if (this.#phase === 'running') return this.problem === undefined ? 'running' : 'failing'
     return this.problem === undefined ? 'waiting' : 'failing'
+  }
+
+  /** Whether there is nothing to wait for any more before somebody acts: it runs, or lacks a kind or a verb. */
+  get settled(): boolean {
+    if (this.#phase === 'running' || this.#problem !== undefined) return true
+    const states = [...this.#sources].flatMap((source) => source.states)
+    return states.some(({ state }) => state.phase === 'failing' && state.missing !== undefined)
   }
 
   /** What keeps it from working, in words that name the kind and the missing verb. */
@@ -260,7 +274,10 @@ export class Controller implements ControllerScope {
   }
 
   blocked(kind: KindRef, childKey: string, ownerKey: string): void {
-    this.#blocked.set(`${kindKey(kind)}/${childKey}`, ownerKey)
+    const child = `${kindKey(kind)}/${childKey}`
+    const waiting = this.#blocked.get(child)
+    if (waiting) waiting.add(ownerKey)
+    else this.#blocked.set(child, new Set([ownerKey]))
   }
 
   #open(kind: KindRef, selection: Parameters<Cache['source']>[1]): Source {
@@ -301,22 +318,26 @@ export class Controller implements ControllerScope {
    * left the selection. Those are selected here.
    */
   #primarySelection(): Parameters<Cache['source']>[1] {
-    const { labels, fields, namespaces } = this.spec.reconcile.options
-    const within = { namespaces: this.#namespacesOf(this.#kind, namespaces) }
+    const { labels, fields } = this.spec.reconcile.options
+    const within = { namespaces: this.#namespacesOf(this.#kind) }
     return this.#facts.hasDelete
       ? within
       : { ...within, ...(labels === undefined ? {} : { labels }), ...(fields === undefined ? {} : { fields }) }
   }
 
-  #namespacesOf(kind: KindRef, own?: readonly string[]): string[] | undefined {
+  /** Those of the operator, narrowed by the handler's own; what a watch names for itself is taken as it is. */
+  #namespacesOf(kind: KindRef, watched?: readonly string[]): string[] | undefined {
     if (kind.scope === 'Cluster') return undefined
+    if (watched !== undefined) return [...watched]
     const all = this.#o.namespaces
-    const named = own ?? this.spec.reconcile.options.namespaces
-    if (named === undefined) return all && [...all]
-    return all === undefined ? [...named] : named.filter((namespace) => all.includes(namespace))
+    const own = this.spec.reconcile.options.namespaces
+    if (own === undefined) return all && [...all]
+    return all === undefined ? [...own] : own.filter((namespace) => all.includes(namespace))
   }
 
-  #isSelected(object: KubeObject): boolean {
+  /** Whether the object is selected. One that is being deleted always is. */
+  #isWanted(object: KubeObject): boolean {
+    if (!this.#hasPredicates || object.metadata.deletionTimestamp !== undefined) return true
     const { labels, fields, when } = this.spec.reconcile.options
     if (this.#facts.hasDelete) {
       if (labels !== undefined && !matchesLabels(labels, object.metadata.labels ?? {})) return false
@@ -344,23 +365,22 @@ export class Controller implements ControllerScope {
     const reason = change.old === undefined ? 'generation' : primaryReason(change.old, change.object)
     if (reason === undefined) return
     if (change.type === 'added' && change.initial) {
-      if (this.#phase === 'running') this.#enqueueListed(key, change.object)
+      if (this.#phase === 'running') this.#enqueueListed(key)
       return
     }
     const run = this.#runs.get(key)
     if (run) run.arrivals.push({ reason, uid, resourceVersion, deleted: false })
-    else this.#wake(key, reason, change.object)
+    else this.#wake(key, reason)
   }
 
   #onOwned(change: Change): void {
     const { uid, resourceVersion } = change
     if (change.type === 'deleted') {
       this.knownDifferences.delete(uid)
-      const waiting = this.#blocked.get(`${kindKey(change.object as { apiVersion: string; kind: string })}/${change.key}`)
-      if (waiting !== undefined) {
-        this.#blocked.delete(`${kindKey(change.object as { apiVersion: string; kind: string })}/${change.key}`)
-        this.#wake(waiting, 'metadata')
-      }
+      const child = `${kindKey(change.object as { apiVersion: string; kind: string })}/${change.key}`
+      const waiting = this.#blocked.get(child)
+      this.#blocked.delete(child)
+      for (const owner of waiting ?? []) this.#wake(owner, 'metadata')
     }
     if (this.#phase !== 'running') return
     const owners = new Set([this.#ownerKey(change.object), change.old && this.#ownerKey(change.old)])
@@ -381,12 +401,8 @@ export class Controller implements ControllerScope {
   }
 
   /** From the first list, or from one after the watch was interrupted: less urgent than what just happened. */
-  #enqueueListed(key: string, listed?: KubeObject): void {
+  #enqueueListed(key: string): void {
     const deleting = this.#primaries?.store.meta(key)?.deleting ?? false
-    if (!deleting && this.#hasPredicates) {
-      const object = listed ?? this.#primaries?.store.get(key)
-      if (object && !this.#isSelected(object)) return
-    }
     this.#queue.add(key, deleting ? 'deletion' : 'background')
   }
 
@@ -395,14 +411,10 @@ export class Controller implements ControllerScope {
     return when !== undefined || (this.#facts.hasDelete && (labels !== undefined || fields !== undefined))
   }
 
-  #wake(key: string, reason: Reason, changed?: KubeObject): void {
+  #wake(key: string, reason: Reason): void {
     if (this.#phase === 'stopped') return
     const meta = this.#primaries?.store.meta(key)
     if (meta === undefined) return
-    if (!meta.deleting && this.#hasPredicates) {
-      const object = changed ?? this.#primaries?.store.get(key)
-      if (object && !this.#isSelected(object)) return
-    }
     if (!this.#states.mayWake(key, reason)) return
     this.#queue.add(key, reason === 'deletion' ? 'deletion' : reason === 'resync' ? 'background' : 'change')
   }
@@ -425,7 +437,9 @@ export class Controller implements ControllerScope {
       // A write without an answer may have happened: look, before anything is decided on what the cache knows.
       for (const { kind, ref } of unanswered) this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), undefined)
       const object = this.#primaries?.store.get(key)
-      if (object !== undefined && this.#phase === 'running') {
+      // One that has left the selection is not run by what was due before either.
+      if (object !== undefined && !this.#isWanted(object)) this.#states.forget(key)
+      else if (object !== undefined && this.#phase === 'running') {
         run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
         this.#runs.set(key, run)
         outcome = await run.execute()

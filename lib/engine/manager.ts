@@ -14,6 +14,8 @@ import { StaleError, TsopError } from './errors.ts'
 import { currentRun } from './run.ts'
 
 const DEFAULT_GRACE_MS = 30_000
+/** How long a start may look like trouble that passes. */
+const SETTLE_MS = 5_000
 /** How long a handler may take to notice that it was aborted. */
 const ABORT_GRACE_MS = 2_000
 
@@ -91,6 +93,9 @@ export class Manager {
         if (!this.#stop.signal.aborted) this.#o.log.error({ err: error }, 'a controller could not start')
       })
     }
+    // A server that is busy for a moment (429 while the storage of a new kind starts) is not worth a failure.
+    const settled = this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.settled))
+    await this.#within(SETTLE_MS, settled)
     await this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.state !== 'waiting'))
   }
 

@@ -1,9 +1,10 @@
 /**
  * How a run ends: done, waiting, failed, or failed for good. One of the four, never ambiguous.
  */
+
+import { parseDuration } from '../resource/duration.ts'
 import type { Duration } from '../resource/handler-spec.ts'
 import { REQUEUE_AFTER, type RequeueAfter } from '../resource/outcome.ts'
-import { parseDuration } from './duration.ts'
 
 /** The shortest wait. A shorter one would only burn CPU: an event wakes a run at once anyway. */
 export const SHORTEST_WAIT_MS = 10

@@ -5,9 +5,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { timestamp } from '../api/clock.ts'
 import { mergePatch } from '../api/patch.ts'
-import { isAlreadyExists, isConflict, isInvalid, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
+import { isAlreadyExists, isConflict, isFieldManagerConflict, isInvalid, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import type { ContextClient } from '../resource/context-client.ts'
+import { formatDuration } from '../resource/duration.ts'
 import { type KindRef, type KubeObject, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { isRequeueAfter } from '../resource/outcome.ts'
@@ -16,7 +17,6 @@ import { type ConditionDraft, cut, nextStatus, type Status } from './conditions.
 import { handlerFields, RunContext } from './context.ts'
 import type { ControllerScope } from './controller.ts'
 import { decide } from './decide.ts'
-import { formatDuration } from './duration.ts'
 import { isTerminalError, messageOf, StaleError, TsopError } from './errors.ts'
 import { addFinalizer, removeFinalizer } from './finalizer.ts'
 import { type Outcome, REASON, requeueAfter } from './outcome.ts'
@@ -184,7 +184,8 @@ export class Run implements Journal {
   }
 
   #outcomeOf(error: unknown): Outcome {
-    if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error))) return { type: 'conflict', error }
+    if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error) && !isFieldManagerConflict(error)))
+      return { type: 'conflict', error }
     if (isTerminalError(error)) return { type: 'terminal', error, reason: error.reason, message: cut(messageOf(error)) }
     if (isNamespaceTerminating(error)) {
       return { type: 'wait', wait: requeueAfter('5s', { reason: 'NamespaceTerminating', message: 'the namespace is being deleted' }) }
@@ -251,8 +252,9 @@ export class Run implements Journal {
         return outcome
       }
       const failed = this.#outcomeOf(error)
-      // What the handler drafted is refused by the schema: without it the conditions can say so.
-      return isInvalid(error) && fields !== undefined ? this.#report(failed, false) : failed
+      // What the handler drafted is no JSON or refused by the schema: without it the conditions can say so.
+      const isDraftWrong = isInvalid(error) || (error instanceof TsopError && error.code === 'TSOP_STATUS_INVALID')
+      return isDraftWrong && fields !== undefined ? this.#report(failed, false) : failed
     }
   }
 

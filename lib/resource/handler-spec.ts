@@ -21,7 +21,7 @@ export interface ReconcileOptions<O = KubeObject> {
   readonly fields?: FieldSelector
   /** Only objects in these namespaces: one watch each. */
   readonly namespaces?: readonly string[]
-  /** Only these objects wake a run. Called for every change: keep it pure and cheap. Deletion always wakes. */
+  /** Only these objects are run. Asked before each run: keep it pure and cheap. Deletion always wakes. */
   readonly when?: (object: O) => boolean
 }
 

@@ -14,6 +14,10 @@ export async function whenReady(port: number, dead: () => string | undefined, wi
     if (performance.now() > end) throw new Error(`The API server on port ${port} was not ready within ${withinMs / 1000} s.`)
     await pause(100)
   }
+  // Another server may have the port: ours is dead then, or about to find out.
+  await pause(300)
+  const why = dead()
+  if (why !== undefined) throw new Error(why)
 }
 
 function isReady(port: number): Promise<boolean> {

@@ -36,7 +36,10 @@ describe('Cache', () => {
       expect(cache.source({ ...CONFIG_MAP }, { namespaces: ['b', 'a', 'b'], labels: 'app=db' })).to.equal(source)
       expect(cache.source(CONFIG_MAP, { namespaces: ['a'] })).not.to.equal(source)
       expect(cache.source(SECRET, { namespaces: ['a', 'b'], labels: { app: 'db' } })).not.to.equal(source)
-      expect(cache.source(CONFIG_MAP, { namespaces: [] })).to.equal(cache.source(CONFIG_MAP))
+    })
+
+    it('of no namespace at all are refused: they would watch nothing, and be taken for all', () => {
+      expect(() => cache.source(CONFIG_MAP, { namespaces: [] })).to.throw('ConfigMap: an empty list of namespaces')
     })
 
     it('watch only once the cache starts, later ones at once, and none after its stop', async () => {

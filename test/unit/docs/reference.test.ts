@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import { exitCodes } from '../../../lib/cli/exit-codes.ts'
 import { markdown } from '../../../lib/cli/help.ts'
 import { backoff, conflictDelay } from '../../../lib/engine/backoff.ts'
-import { parseDuration } from '../../../lib/engine/duration.ts'
 import { ERRORS } from '../../../lib/engine/errors.ts'
 import { LONGEST_WAIT_MS, SHORTEST_WAIT_MS } from '../../../lib/engine/outcome.ts'
+import { parseDuration } from '../../../lib/resource/duration.ts'
 import { codes, exists, pagesIn, read, section, table } from './markdown.ts'
 
 describe('the reference', () => {

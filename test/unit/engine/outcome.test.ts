@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { formatDuration, parseDuration } from '../../../lib/engine/duration.ts'
+import { formatDuration, parseDuration } from '../../../lib/resource/duration.ts'
 import { isTerminalError, messageOf, TerminalError } from '../../../lib/engine/errors.ts'
 import { requeueAfter } from '../../../lib/engine/outcome.ts'
 import { isRequeueAfter } from '../../../lib/resource/outcome.ts'
