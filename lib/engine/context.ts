@@ -1,6 +1,8 @@
 /**
  * What a handler method gets as its second argument, made anew for each run and closed with it.
  */
+
+import { applyMergePatch, mergePatch } from '../api/patch.ts'
 import { copyJson } from '../cache/copy-json.ts'
 import type { Conditions, Context, External, ExternalJob, ReadOptions, RetryOptions, StatusDraft } from '../resource/context.ts'
 import type { ContextClient } from '../resource/context-client.ts'
@@ -15,6 +17,8 @@ import type { Run } from './run.ts'
 export class RunContext implements Context<KubeObject> {
   readonly #run: Run
   #status: Record<string, unknown> | undefined
+  /** The status that the draft began as. */
+  #statusBegan: Status | undefined
   #conditions: Conditions | undefined
 
   constructor(run: Run) {
@@ -38,13 +42,19 @@ export class RunContext implements Context<KubeObject> {
   }
 
   get status(): StatusDraft<KubeObject> {
-    this.#status ??= handlerFields(this.#run.primary.status)
+    if (this.#status === undefined) {
+      this.#statusBegan = this.#run.primary.status
+      this.#status = handlerFields(this.#statusBegan)
+    }
     return this.#status as StatusDraft<KubeObject>
   }
 
-  /** The draft, or undefined where the handler never looked at it. */
+  /** The draft, or undefined where the handler never looked at it. What the handler wrote past it meanwhile is in it as well. */
   get statusDraft(): Record<string, unknown> | undefined {
-    return this.#status
+    const { status } = this.#run.primary
+    if (this.#status === undefined || this.#statusBegan === status) return this.#status
+    const drafted = mergePatch(handlerFields(this.#statusBegan), this.#status) ?? {}
+    return applyMergePatch(handlerFields(status), drafted) as Record<string, unknown>
   }
 
   get conditions(): Conditions {
