@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { formatDuration, parseDuration } from '../../../lib/resource/duration.ts'
 import { isTerminalError, messageOf, TerminalError } from '../../../lib/engine/errors.ts'
 import { requeueAfter } from '../../../lib/engine/outcome.ts'
+import { formatDuration, parseDuration } from '../../../lib/resource/duration.ts'
 import { isRequeueAfter } from '../../../lib/resource/outcome.ts'
 
 const DAY = 86_400_000

@@ -129,6 +129,28 @@ describe('a failure (promise 4)', () => {
     expect(api.writes).to.deep.equal(['apply configmaps/a', 'patch databases/a/status'])
   })
 
+  it('is told as a Kubernetes Event when it begins and when its text changes, not with every try', async () => {
+    const { world, api } = await operator((run) => {
+      throw new Error(run < 4 ? 'no route' : 'no disk')
+    })
+    await world.ms(20_000)
+    const events = api.seen((seen) => seen.verb === 'create' && seen.plural === 'events').map(({ body }) => body)
+    expect(events.map((event) => [event?.['type'], event?.['reason'], event?.['note']])).to.deep.equal([
+      ['Warning', 'ReconcileFailed', 'no route'],
+      ['Warning', 'ReconcileFailed', 'no disk'],
+    ])
+    expect(events[0]?.['regarding']).to.include({ kind: 'Database', name: 'a', namespace: 'shop' })
+    expect(api.seen(/^patch events/)).to.deep.equal([])
+  })
+
+  it('is logged with the object it is about', async () => {
+    const { world, db } = await operator(fails)
+    const { uid } = db()?.metadata ?? {}
+    const { fields } = world.lines.find(({ level }) => level === 'error') ?? {}
+    expect(fields).to.include({ controller: 'Database.db.example.com', namespace: 'shop', name: 'a', uid, attempt: 1 })
+    expect(fields.reconcileID).to.match(/^[0-9a-f-]{36}$/)
+  })
+
   it('keeps what the handler had put into the status before it failed', async () => {
     const world = new World()
     const reconcile = (_db: unknown, ctx: Ctx) => {

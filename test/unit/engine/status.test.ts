@@ -44,6 +44,19 @@ describe('the status (promise 5)', () => {
     expect(world.api.get(Database, 'a')?.['status']).to.not.have.property('old')
   })
 
+  it('keeps what the handler wrote to it by the client while it also had a draft', async () => {
+    const world = new World()
+    const reconcile = async (db: Any, ctx: Ctx) => {
+      Object.assign(ctx.status, { drafted: 1, gone: undefined })
+      await ctx.client.status.patch(Database, db.metadata, { type: 'merge', value: { status: { direct: 2 } } })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {}, status: { gone: 1, kept: 3 } })
+    await settle()
+    expect(world.api.get(Database, 'a')?.['status']).to.include({ drafted: 1, direct: 2, kept: 3 })
+    expect(world.api.get(Database, 'a')?.['status']).to.not.have.property('gone')
+  })
+
   it('after a conflict on metadata alone is written in place, without a silent repetition of the run', async () => {
     const { api, counted, end, db } = await held()
     api.before('patch databases/a/status', () => {
