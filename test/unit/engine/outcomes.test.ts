@@ -133,7 +133,7 @@ describe('a failure (promise 4)', () => {
     const { world, api } = await operator((run) => {
       throw new Error(run < 4 ? 'no route' : 'no disk')
     })
-    await world.ms(20_000)
+    await world.ms(60_000)
     const events = api.seen((seen) => seen.verb === 'create' && seen.plural === 'events').map(({ body }) => body)
     expect(events.map((event) => [event?.['type'], event?.['reason'], event?.['note']])).to.deep.equal([
       ['Warning', 'ReconcileFailed', 'no route'],

@@ -291,6 +291,17 @@ describe('stopping (promise 13)', () => {
     expect(world.api.requests).to.deep.equal([])
   })
 
+  it('before anything could be seen lets start() return', async () => {
+    const world = new World()
+    world.api.hold('watch databases')
+    const manager = await world.start(handler({}))
+    await settle()
+    expect(world.started).to.equal(false)
+    await manager.stop()
+    await settle()
+    expect(world.started).to.equal(true)
+  })
+
   it('may be asked for twice', async () => {
     const { manager, gate } = await oneRunning()
     gate.resolve()
