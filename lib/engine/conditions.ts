@@ -110,14 +110,12 @@ function make(type: string, wanted: NonNullable<Wanted>, old: Condition | undefi
   return condition
 }
 
-/** Cuts a text to 1 KiB, never within a character. */
+/** Cuts a text to 1 KiB of UTF-8, never within a character. */
 export function cut(text: string): string {
-  if (text.length <= LONGEST_MESSAGE) return text
-  const end =
-    text.charCodeAt(LONGEST_MESSAGE - 2) >= 0xd800 && text.charCodeAt(LONGEST_MESSAGE - 2) <= 0xdbff
-      ? LONGEST_MESSAGE - 2
-      : LONGEST_MESSAGE - 1
-  return `${text.slice(0, end)}…`
+  if (text.length <= LONGEST_MESSAGE / 3 || Buffer.byteLength(text) <= LONGEST_MESSAGE) return text
+  const bytes = Buffer.from(text).subarray(0, LONGEST_MESSAGE - Buffer.byteLength('…'))
+  // What is left of a character that was cut comes out as U+FFFD.
+  return `${bytes.toString('utf8').replace(/\uFFFD$/, '')}…`
 }
 
 const TYPE = /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/

@@ -62,6 +62,7 @@ export class Manager {
     this.#clock = clock
     this.#cache = new Cache({ client, clock, random, log })
     this.#events = new EventRecorder({ client, clock, log, component: name, instance: name })
+    checkKinds(options)
     const concurrency = concurrencies(options)
     this.#controllers = options.handlers.map(
       ({ spec, instance }) =>
@@ -200,6 +201,17 @@ export class Manager {
     const over = new AbortController()
     const limit = delay(this.#clock, ms, over.signal).catch(() => {})
     return Promise.race([wait, limit]).finally(() => over.abort())
+  }
+}
+
+/** One controller a kind: two would undo each other's work. */
+function checkKinds({ handlers }: ManagerOptions): void {
+  const classes = new Map<string, string>()
+  for (const { spec } of handlers) {
+    const name = kindName(spec.kind)
+    const other = classes.get(name)
+    if (other !== undefined) throw new TypeError(`${other} and ${spec.className} both reconcile ${name}; a kind has one handler`)
+    classes.set(name, spec.className)
   }
 }
 

@@ -8,9 +8,10 @@ import type { Clock, Random } from '../api/clock.ts'
 import type { Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
 import type { WatchContext, WatchKeys } from '../resource/context.ts'
-import { type KindRef, type KubeObject, keyOf } from '../resource/kind.ts'
+import { type KindRef, type KubeObject, keyOf, type ObjectRef, refOf } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { backoff } from './backoff.ts'
+import { currentRun } from './run.ts'
 import { RunClient } from './run-client.ts'
 import { sameContent } from './wake.ts'
 
@@ -50,7 +51,8 @@ export class WatchMapper {
   map(change: Change): void {
     const { old, object, type } = change
     if (type === 'updated' && old && sameContent(old, object)) return
-    void this.#map(type === 'updated' && old ? [object, old] : [object], change.key, 1)
+    // Of no run, although it may be the answer to a run's own write that brought the change.
+    currentRun.exit(() => void this.#map(type === 'updated' && old ? [object, old] : [object], change.key, 1))
   }
 
   async #map(states: readonly KubeObject[], key: string, attempt: number): Promise<void> {
@@ -71,16 +73,18 @@ export class WatchMapper {
     const { instance, method, when } = this.#o
     if (when !== undefined && !when(object)) return []
     const handler = instance as Record<string, (object: KubeObject, context: WatchContext<KubeObject>) => WatchKeys | Promise<WatchKeys>>
-    return this.#keys(await handler[method]?.(object, this.#context))
+    return this.#keys(await handler[method]?.(object, this.#context), object.metadata.namespace)
   }
 
-  #keys(returned: WatchKeys): string[] {
+  /** Keys of the primary kind. A name alone means the namespace of the object that changed. */
+  #keys(returned: WatchKeys, namespace: string | undefined): string[] {
     if (returned === undefined || returned === null) return []
     const list = Array.isArray(returned) ? returned : [returned]
     return list.map((entry: unknown) => {
-      if (typeof entry === 'string') return entry
-      if (typeof entry === 'object' && entry !== null && 'name' in entry && typeof entry.name === 'string')
-        return keyOf(entry as { name: string })
+      const ref = typeof entry === 'string' ? refOf(entry) : (entry as ObjectRef | null)
+      if (typeof ref === 'object' && ref !== null && typeof ref.name === 'string') {
+        return this.#o.primary.scope === 'Cluster' ? ref.name : keyOf({ name: ref.name, namespace: ref.namespace ?? namespace })
+      }
       throw new TypeError(
         `${this.#o.method}() must return objects with name and namespace, or texts 'namespace/name', not ${JSON.stringify(entry)}`,
       )

@@ -185,5 +185,8 @@ export interface WatchContext<O = KubeObject> {
   primaries(options?: { readonly namespace?: string; readonly labels?: Selector }): O[]
 }
 
-/** What a `@watches` method returns: the objects to run, as `{name, namespace}` or `'namespace/name'`. */
+/**
+ * What a `@watches` method returns: the objects to run, as `{name, namespace}` or `'namespace/name'`. A name alone is in the namespace of
+ * the object that changed.
+ */
 export type WatchKeys = ObjectRef | string | readonly (ObjectRef | string)[] | undefined

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { TerminalError } from '../../../lib/engine/errors.ts'
 import { requeueAfter } from '../../../lib/engine/outcome.ts'
+import type { Any } from './fake-api.ts'
 import { ConfigMap, type Ctx, condition, Database, deferred, handler, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
@@ -521,4 +522,92 @@ describe('errors that nobody awaits (promise 11)', () => {
       expect(runs).to.equal(2)
       expect(world.logged('error')).to.deep.equal(['a promise that nobody awaited was rejected after its run had ended'])
     }))
+})
+
+describe('the server’s wish to be left alone', () => {
+  it('is the least back-off of a run that it refused', async () => {
+    const world = new World()
+    const runs: number[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      runs.push(world.clock.monotonic())
+      if (runs.length === 1) await ctx.client.get(ConfigMap, { namespace: 'shop', name: 'x' }, { timeoutMs: 60_000 })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.intercept('get configmaps/x', () => ({
+      status: 503,
+      body: {
+        kind: 'Status',
+        status: 'Failure',
+        reason: 'ServiceUnavailable',
+        code: 503,
+        message: 'busy',
+        details: { retryAfterSeconds: 40 },
+      },
+    }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    await world.ms(39_000)
+    expect(runs).to.have.length(1)
+    await world.ms(2_000)
+    expect(runs).to.have.length(2)
+  })
+
+  it('does not hide a conflict of field managers, which reading anew does not end', async () => {
+    const world = new World()
+    let runs = 0
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      runs++
+      await ctx.client.apply(ConfigMap, { metadata: { namespace: 'shop', name: 'x' } } as never)
+    }
+    await world.start(handler({ reconcile }))
+    const causes = [{ reason: 'FieldManagerConflict', message: 'conflict with "kubectl"', field: '.data.a' }]
+    world.api.intercept(
+      'apply configmaps/x',
+      () => ({
+        status: 409,
+        body: {
+          kind: 'Status',
+          status: 'Failure',
+          reason: 'Conflict',
+          code: 409,
+          message: 'Apply failed with 1 conflict',
+          details: { causes },
+        },
+      }),
+      Number.POSITIVE_INFINITY,
+    )
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(10_000)
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'False', reason: 'ReconcileFailed' })
+    expect(runs).to.be.within(4, 7)
+  })
+})
+
+describe('a handler that changes its own object’s spec', () => {
+  it('is run again for the generation this made, and comes to rest', async () => {
+    const world = new World()
+    const seen: number[] = []
+    const reconcile = async (db: Any, ctx: Ctx) => {
+      seen.push(db.metadata.generation as number)
+      if (db['spec'].size === undefined) await ctx.client.patch(Database, db.metadata, { type: 'merge', value: { spec: { size: 1 } } })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(60_000)
+    expect(seen).to.deep.equal([1, 2])
+    expect(world.api.get(Database, 'a')?.status.observedGeneration).to.equal(2)
+  })
+
+  it('does so at growing intervals where it never comes to rest', async () => {
+    const world = new World()
+    let runs = 0
+    const reconcile = async (db: Any, ctx: Ctx) => {
+      runs++
+      await ctx.client.patch(Database, db.metadata, { type: 'merge', value: { spec: { count: runs } } })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(60_000)
+    expect(runs).to.be.within(8, 25)
+  })
 })

@@ -243,3 +243,38 @@ describe('the status (promise 5)', () => {
     expect(world.logged('error')).to.deep.equal([])
   })
 })
+
+describe('a status that the server refuses (promise 5)', () => {
+  it('is told in the conditions, without what the handler drafted', async () => {
+    const world = new World()
+    const reconcile = (_db: Any, ctx: Ctx) => {
+      Object.assign(ctx.status, { endpoint: 7 })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.intercept(
+      (seen) => seen.subresource === 'status' && seen.body?.status?.endpoint !== undefined,
+      () => ({
+        status: 422,
+        body: { kind: 'Status', status: 'Failure', reason: 'Invalid', code: 422, message: 'status.endpoint: must be string' },
+      }),
+      Number.POSITIVE_INFINITY,
+    )
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    const db = world.api.get(Database, 'a')
+    expect(condition(db, 'Ready')).to.include({ status: 'False', reason: 'ReconcileFailed' })
+    expect(condition(db, 'Ready').message).to.include('status.endpoint: must be string')
+    expect(db?.status.endpoint).to.equal(undefined)
+  })
+
+  it('is told likewise where it is no JSON', async () => {
+    const world = new World()
+    const reconcile = (_db: Any, ctx: Ctx) => {
+      Object.assign(ctx.status, { size: 1n })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'False', reason: 'InvalidStatus' })
+  })
+})

@@ -22,6 +22,8 @@ describe('@watches (promise 2)', () => {
   for (const [what, returned, expected] of [
     ['an object’s place', { name: 'a', namespace: 'shop' }, ['a']],
     ['a text', 'shop/b', ['b']],
+    ['a name, which is in the namespace of what changed', { name: 'b' }, ['b']],
+    ['a name as a text', 'c', ['c']],
     ['several of both', ['shop/a', { name: 'c', namespace: 'shop' }], ['a', 'c']],
     ['the same twice', ['shop/a', 'shop/a'], ['a']],
     ['nothing', undefined, []],
