@@ -27,7 +27,7 @@ export class ConnectionPool implements ConnectionEvents {
   #tls: TlsSettings | undefined
   /** Those that new requests may use. */
   #connections: Connection[] = []
-  /** Those that still have requests under way. */
+  /** Those that have ended but for the requests under way. */
   readonly #retired = new Set<Connection>()
   readonly #waiting = new Set<Waiter>()
   #connecting = false
@@ -88,6 +88,10 @@ export class ConnectionPool implements ConnectionEvents {
     this.#retired.add(connection)
     if (error !== undefined) this.#failed(this.#notConnected(error))
     this.freed()
+  }
+
+  closed(connection: Connection): void {
+    this.#retired.delete(connection)
   }
 
   #use(tls: TlsSettings): void {

@@ -55,4 +55,6 @@ export interface ConnectionEvents {
   freed(): void
   /** No longer to be used. `error`: it broke before the server ever answered, which is as bad as no connection. */
   ended(connection: Connection, error?: Error): void
+  /** After `ended`: the last request has gone too, and there is nothing left to destroy. */
+  closed(connection: Connection): void
 }

@@ -89,6 +89,7 @@ export class Http1Connection implements Connection {
       if (!stream) this.#open--
       fail(new Error('the connection was closed'))
       this.#events.freed()
+      if (this.#ended && this.#active.size === 0) this.#events.closed(this)
     })
     // A socket may have to be opened first, and what was allowed before may be forbidden by then.
     request.once('socket', () => {
@@ -132,6 +133,7 @@ export class Http1Connection implements Connection {
     // Sockets at rest go, those in use stay until their answer is there.
     this.#requests.closeFree()
     this.#events.ended(this, error)
+    if (this.#active.size === 0) this.#events.closed(this)
   }
 }
 

@@ -20,7 +20,7 @@ const SESSION_MEMORY = 1024
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 
 /** Resolves once the server has said how much it takes, which is the first thing it says. */
-export function openHttp2(socket: Socket, origin: string, clock: Clock, events: ConnectionEvents): Promise<Http2Connection> {
+export function openHttp2(socket: Socket, origin: string, clock: Clock, events: ConnectionEvents): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(SETTINGS_TIMEOUT_MS, () => {
       session.destroy(new Error(`it takes connections but says nothing within ${SETTINGS_TIMEOUT_MS / 1000} s`))
@@ -43,7 +43,7 @@ export function openHttp2(socket: Socket, origin: string, clock: Clock, events: 
   })
 }
 
-export class Http2Connection implements Connection {
+class Http2Connection implements Connection {
   readonly #session: http2.ClientHttp2Session
   readonly #clock: Clock
   readonly #events: ConnectionEvents
@@ -130,6 +130,7 @@ export class Http2Connection implements Connection {
         receiver.fail(this.#error ?? failure ?? new Error('the connection was closed'), this.#isUntouched(stream))
       }
       this.#events.freed()
+      if (this.#ended && this.#open === 0) this.#events.closed(this)
     })
     const flow = () => {
       stream.on('data', (chunk: Buffer) => {
@@ -172,6 +173,8 @@ export class Http2Connection implements Connection {
     this.#ended = true
     const isBroken = !wanted && !this.#answered
     this.#events.ended(this, isBroken ? (this.#error ?? new Error('the connection was closed')) : undefined)
+    // Node closes an idle session by itself then. Its 'close' is not waited for: it comes only when the server closes the socket too.
+    if (this.#open === 0) this.#events.closed(this)
   }
 
   /** As long as something is under way or was lately, also when the session no longer takes anything new. */
