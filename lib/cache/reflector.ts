@@ -94,6 +94,8 @@ export class Reflector {
       this.#history = verdict.history
       if (verdict.next !== 'resume') this.#version = undefined
       if (verdict.next === 'pages') this.#pages = true
+      // Its CRD may come back with another plural or scope.
+      if (verdict.failing?.missing === 'kind') this.#options.client.discovery.forget(this.#options.kind)
       const pause = verdict.wait === undefined ? 0 : pauseMs(this.#history.failures, verdict.wait, this.#options.random)
       this.#report(attempt, verdict, pause)
       if (pause > 0) await delay(this.#options.clock, pause, signal).catch(() => {})

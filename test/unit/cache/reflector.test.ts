@@ -515,6 +515,28 @@ describe('Reflector', () => {
       expect((await api.watch()).path).to.equal('/apis/example.com/v1/widgets')
     })
 
+    it('may be the kind under another plural or scope: discovery is asked again after a 404, and only then', async () => {
+      const discovered = (name: string) => {
+        api.list = () => ({ status: 200, body: { resources: [{ name, kind: 'Widget', namespaced: true, verbs: [] }] } })
+      }
+      const asked = () => api.requests.filter(({ path }) => path === '/apis/example.com/v1').length
+      discovered('widgets')
+      start({ kind: kind('example.com/v1', 'Widget') })
+      const watch = await api.watch()
+      await watch.open()
+      await watch.send(listed(100))
+      discovered('gadgets')
+      await watch.end(new Error('reset'))
+      await pause()
+      const again = await api.watch()
+      expect(again.path).to.equal('/apis/example.com/v1/widgets')
+      expect(asked()).to.equal(1)
+      await again.refuse(404, { reason: 'NotFound' })
+      await pause()
+      expect((await api.watch()).path).to.equal('/apis/example.com/v1/gadgets')
+      expect(asked()).to.equal(2)
+    })
+
     it('is the verb the server names where it answers 403; the watch goes on from its version later', async () => {
       const watch = await settled()
       await watch.end()
