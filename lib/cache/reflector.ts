@@ -12,8 +12,11 @@ import { type Attempt, LIVED_MS, NO_HISTORY, pauseMs, type Verdict, verdictOf } 
 
 export type { WatchState }
 
-/** Bookmarks come about every 60 s; a connection that carries nothing for longer is dead, whatever TCP says. */
-const SILENCE_MS = 66_000
+/**
+ * A connection that carries nothing for longer is dead, whatever TCP says. Bookmarks come every 60 s; the API server looks once in 1 to 1.25 s
+ * whose turn it is, and both sides may be busy. A false alarm costs one more request: the watch goes on where it was.
+ */
+const SILENCE_MS = 68_000
 /** The server ends a watch after 5 to 10 minutes, so that connections spread over its replicas again. */
 const WATCH_SECONDS = 300
 /** For so long lists that are older than what is known are refused. */

@@ -121,7 +121,7 @@ describe('Reflector', () => {
         async (watch) => {
           await watch.open()
           await watch.send(added(configMap('n/a', 5)))
-          await clock.advance(66_000)
+          await clock.advance(68_000)
         },
       ],
       [
@@ -217,7 +217,7 @@ describe('Reflector', () => {
       const watch = await synced(configMap('n/a', 5))
       await clock.advance(40_000)
       await watch.send(modified(configMap('n/a', 101)))
-      await clock.advance(65_000)
+      await clock.advance(67_000)
       expect(await api.isAsked()).to.equal(false)
       await clock.advance(1_000)
       expect(watch.closed).to.equal(true)
@@ -228,13 +228,13 @@ describe('Reflector', () => {
     it('by silence five times in a row makes its version suspect: the kind is listed anew', async () => {
       let watch = await settled()
       await watch.send(bookmark(110))
-      await clock.advance(66_000)
+      await clock.advance(68_000)
       const versions: (string | null)[] = []
       for (let i = 0; i < 5; i++) {
         watch = await api.watch()
         versions.push(watch.version)
         await watch.open()
-        await clock.advance(66_000)
+        await clock.advance(68_000)
       }
       versions.push((await api.watch()).version)
       expect(versions).to.deep.equal(['110', '110', '110', '110', '110', null])
