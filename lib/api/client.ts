@@ -367,7 +367,8 @@ function deleteBody(options: DeleteOptions): string | undefined {
 }
 
 /** The answer to a DELETE is a Status, or the object: as it was last seen (some built-in kinds), or as it is now that it waits. */
-function isStillThere(answer: unknown): answer is KubeObject {
+/** Whether an object that was deleted waits for finalizers or its grace period. */
+export function isStillThere(answer: unknown): answer is KubeObject {
   const { kind, metadata, spec } = (answer ?? {}) as Partial<KubeObject> & { spec?: { finalizers?: string[] } }
   if (kind === 'Status' || metadata?.deletionTimestamp === undefined) return false
   // A namespace waits for those of its spec.

@@ -52,10 +52,19 @@ export class Cache {
   }
 
   /** An own delete that was answered as done, for every store of the kind. Returns the uid of what went from them. */
-  deletedByUs(kind: KindRef<unknown>, ref: ObjectRef, uid?: string | undefined): string | undefined {
+  deletedByUs(kind: KindRef<unknown>, ref: ObjectRef, uid: string): string | undefined {
     let gone: string | undefined
     for (const source of this.#of(kind)) gone = source.store.deletedByUs(keyOf(ref), uid) ?? gone
     return gone
+  }
+
+  /** The uid of what a store has under this name now. */
+  uidOf(kind: KindRef<unknown>, ref: ObjectRef): string | undefined {
+    for (const source of this.#of(kind)) {
+      const meta = source.store.meta(keyOf(ref))
+      if (meta) return meta.uid
+    }
+    return undefined
   }
 
   start(): void {

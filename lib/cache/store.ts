@@ -121,16 +121,15 @@ export class Store {
   }
 
   /**
-   * An own delete was answered as done: the object is gone, not just terminating. Without a uid (a delete without that
-   * precondition) it is whatever the store has under the key.
+   * The object with this uid is known to be gone, not just terminating: an own delete was answered as done, or a live read did not find it.
+   * The uid is the one that was known when the question was asked: by the time of the answer the name may belong to another object.
    *
-   * @returns the uid of the object that went from the store, if there was one
+   * @returns the uid, where the store had the object
    */
-  deletedByUs(key: string, uid?: string | undefined): string | undefined {
+  deletedByUs(key: string, uid: string): string | undefined {
     const entry = this.#entries.get(key)
-    const known = uid === undefined || entry?.uid === uid ? entry : undefined
-    const gone = uid ?? entry?.uid
-    if (gone !== undefined) this.#tombstones.add(gone, key, known?.resourceVersion)
+    const known = entry?.uid === uid ? entry : undefined
+    this.#tombstones.add(uid, key, known?.resourceVersion)
     if (known === undefined) return undefined
     this.#drop(known, false)
     this.#tell()

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { isConflict, isInvalid, isNotFound } from '../api/status-error.ts'
-import type { Store } from '../cache/store.ts'
+import type { Source } from '../cache/cache.ts'
 import type { Applied, ContextClient } from '../resource/context-client.ts'
 import {
   type Desired,
@@ -12,6 +12,7 @@ import {
   type KindRef,
   type KubeObject,
   keyOf,
+  kindKey,
   kindName,
   type ObjectRef,
   type OwnerReference,
@@ -25,7 +26,7 @@ export const BUILDER_LABEL = 'tsop.dev/builder'
 /** A hash of what was applied, so that a field which is no longer desired is noticed. */
 export const APPLIED_ANNOTATION = 'tsop.dev/applied'
 /** The builder label of children that the handler applies by itself. They are never pruned. */
-export const HANDLER = 'handler'
+export const HANDLER = 'ctx.apply'
 
 const TRIES = 3
 /**
@@ -53,12 +54,12 @@ export type KnownDifferences = Map<string, { hash: string; difference: string }>
 export interface ChildrenOptions {
   readonly primary: Primary
   readonly client: ContextClient
-  readonly store: (kind: KindRef) => Store | undefined
+  readonly source: (kind: KindRef) => Source | undefined
   readonly clusterScoped: (kind: KindRef) => Promise<boolean>
   readonly known: KnownDifferences
   readonly fieldManager: string
-  /** Takes what a live read has shown into the cache. */
-  readonly saw: (kind: KindRef, ref: ObjectRef, object: KubeObject | undefined) => void
+  /** Takes what a live read has shown into the cache; `uid` is that of the object that was expected there. */
+  readonly saw: (kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined) => void
   /** The child's name is taken by somebody else; a run is wanted once it is free. */
   readonly blocked: (kind: KindRef, key: string) => void
 }
@@ -66,6 +67,8 @@ export interface ChildrenOptions {
 export class Children {
   readonly #o: ChildrenOptions
   #ownerChecked = false
+  /** What this run has made: kind and key → builder. */
+  readonly #made = new Map<string, string>()
 
   constructor(options: ChildrenOptions) {
     this.#o = options
@@ -75,7 +78,7 @@ export class Children {
   named(kind: KindRef, built: unknown, where: { method: string; suffix: string | undefined }): Desired<KubeObject>[] {
     if (built === undefined || built === null) return []
     const list = Array.isArray(built) ? built.filter((child) => child !== undefined && child !== null) : [built]
-    const names = new Set<string>()
+    const keys = new Set<string>()
     return list.map((child: unknown, i) => {
       if (typeof child !== 'object' || child === null || Array.isArray(child)) {
         throw new TsopError(
@@ -86,13 +89,14 @@ export class Children {
       }
       const desired = child as Desired<KubeObject>
       const name = desired.metadata?.name ?? this.#name(kind, [where.suffix, Array.isArray(built) ? String(i) : undefined])
-      if (names.has(name))
+      const key = keyOf({ name, namespace: desired.metadata?.namespace })
+      if (keys.has(key))
         throw new TsopError(
           'TSOP_CHILD_INVALID',
           'InvalidChild',
-          `${where.method}() returned two ${kind.kind} objects named ${name}; give each a metadata.name of its own`,
+          `${where.method}() returned two ${kind.kind} objects named ${key}; give each a metadata.name of its own`,
         )
-      names.add(name)
+      keys.add(key)
       return { ...desired, metadata: { ...desired.metadata, name } }
     })
   }
@@ -109,8 +113,9 @@ export class Children {
   async apply(kind: KindRef, desired: Desired<KubeObject>, builder: string): Promise<KubeObject> {
     const wanted = await this.#complete(kind, desired, builder)
     const ref = { name: wanted.metadata.name, namespace: wanted.metadata.namespace }
-    const store = this.#o.store(kind)
-    let live = store ? store.get(keyOf(ref)) : await this.#o.client.find(kind, ref)
+    this.#claim(kind, keyOf(ref), builder)
+    const source = this.#o.source(kind)
+    let live = source ? source.store.get(keyOf(ref)) : await this.#o.client.find(kind, ref)
     for (let attempt = 1; ; attempt++) {
       if (live) await this.#mayTake(kind, ref, live)
       if (live && this.#isAsDesired(wanted, live)) return live
@@ -124,7 +129,7 @@ export class Children {
         // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.
         if (attempt >= TRIES || !(isConflict(error) || (isInvalid(error) && live === undefined))) throw error
         const seen = await this.#o.client.find(kind, ref)
-        this.#o.saw(kind, ref, seen)
+        this.#o.saw(kind, ref, seen, live?.metadata.uid)
         if (isInvalid(error) && seen === undefined) throw error
         if (isInvalid(error) && seen?.metadata.ownerReferences?.every((owner) => owner.controller !== true)) throw error
         live = seen
@@ -132,17 +137,31 @@ export class Children {
     }
   }
 
-  /** Deletes the children of this kind that the builders no longer return. `wanted`: builder → names. */
-  async prune(kind: KindRef, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<void> {
-    const { store, primary, client } = this.#o
-    for (const child of store(kind)?.ownedBy(primary.uid) ?? []) {
-      const builder = child.metadata.labels?.[BUILDER_LABEL]
-      if (builder === undefined || builder === HANDLER || child.metadata.deletionTimestamp !== undefined) continue
-      if (wanted.get(builder)?.has(child.metadata.name)) continue
-      // A name that another builder has taken over: its label is about to change or has changed.
-      if ([...wanted.values()].some((names) => names.has(child.metadata.name))) continue
+  /** Two makers of one child would undo each other's work in every run. */
+  #claim(kind: KindRef, key: string, builder: string): void {
+    const child = `${kindKey(kind)}/${key}`
+    const other = this.#made.get(child)
+    if (other !== undefined && other !== builder) {
+      const makers = [other, builder].map((maker) => (maker === HANDLER ? 'ctx.apply' : `${maker}()`)).join(' and ')
+      throw new TsopError(
+        'TSOP_CHILD_INVALID',
+        'InvalidChild',
+        `${makers} both make ${kindName(kind)} ${key}; give one of them another name`,
+      )
+    }
+    this.#made.set(child, builder)
+  }
+
+  /** Deletes the children of this kind that builders have made and no longer return. To be called when all of them have been applied. */
+  async prune(kind: KindRef): Promise<void> {
+    const { source, primary, client } = this.#o
+    for (const child of source(kind)?.store.ownedBy(primary.uid) ?? []) {
+      const { labels, deletionTimestamp, uid, resourceVersion } = child.metadata
+      const builder = labels?.[BUILDER_LABEL]
+      if (builder === undefined || builder === HANDLER || deletionTimestamp !== undefined) continue
+      if (this.#made.has(`${kindKey(kind)}/${keyOf(child.metadata)}`)) continue
       await this.checkOwner()
-      await deleteObject(client, kind, child.metadata, child.metadata.uid)
+      await deleteObject(client, kind, child.metadata, { uid, resourceVersion })
     }
   }
 
@@ -154,7 +173,7 @@ export class Children {
     const { primary, client, saw } = this.#o
     if (this.#ownerChecked || primary.deleting) return
     const live = await client.find(primary.kind, primary.ref)
-    saw(primary.kind, primary.ref, live)
+    saw(primary.kind, primary.ref, live, primary.uid)
     const same =
       live?.metadata.uid === primary.uid && live.metadata.generation === primary.generation && live.metadata.deletionTimestamp === undefined
     // Kinds without a generation: only the very version that was seen will do.
@@ -182,7 +201,7 @@ export class Children {
     const metadata = {
       name,
       namespace,
-      labels: { ...labels, [BUILDER_LABEL]: builder },
+      labels: { ...labels, [BUILDER_LABEL]: builderLabel(builder) },
       annotations: { ...annotations },
       ownerReferences: [owner],
     }
@@ -203,12 +222,21 @@ export class Children {
       )
     }
     if (primary.ref.namespace === undefined) {
-      if (asked !== undefined) return asked
-      throw new TsopError(
-        'TSOP_CHILD_SCOPE',
-        'InvalidChild',
-        `${kind.kind} ${name}: ${primary.kind.kind} is cluster-scoped, so its child needs a metadata.namespace`,
-      )
+      if (asked === undefined) {
+        throw new TsopError(
+          'TSOP_CHILD_SCOPE',
+          'InvalidChild',
+          `${kind.kind} ${name}: ${primary.kind.kind} is cluster-scoped, so its child needs a metadata.namespace`,
+        )
+      }
+      if (this.#o.source(kind)?.covers(asked) === false) {
+        throw new TsopError(
+          'TSOP_CHILD_SCOPE',
+          'InvalidChild',
+          `${kind.kind} ${asked}/${name} is in a namespace that is not served, so that nobody would watch over it; serve it too (--namespace ${asked})`,
+        )
+      }
+      return asked
     }
     if (asked !== undefined && asked !== primary.ref.namespace) {
       throw new TsopError(
@@ -266,10 +294,22 @@ export class Children {
   }
 }
 
+const LABEL_VALUE = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+
+/** A method's name as a label value: those that are none (`$map`, 70 letters) by their hash. */
+function builderLabel(method: string): string {
+  return LABEL_VALUE.test(method) ? method : hash('sha256', method, 'hex').slice(0, 32)
+}
+
 /** Deletes this very object, or the one of this name where no uid is known. One that is gone already is no error. */
-export async function deleteObject(client: ContextClient, kind: KindRef, { name, namespace }: ObjectRef, uid?: string): Promise<void> {
+export async function deleteObject(
+  client: ContextClient,
+  kind: KindRef,
+  { name, namespace }: ObjectRef,
+  precondition: { uid?: string; resourceVersion?: string } = {},
+): Promise<void> {
   try {
-    await client.delete(kind, { name, namespace }, { propagationPolicy: 'Background', ...(uid === undefined ? {} : { uid }) })
+    await client.delete(kind, { name, namespace }, { propagationPolicy: 'Background', ...precondition })
   } catch (error) {
     if (!isNotFound(error)) throw error
   }

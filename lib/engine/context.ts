@@ -115,7 +115,7 @@ export class RunContext implements Context<KubeObject> {
     const ours = known?.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === run.primary.uid) ?? false
     // Destroying what this object owns must not rest on an old view of it.
     if (ours) await run.children.checkOwner()
-    await deleteObject(run.own, kind, ref, known?.metadata.uid)
+    await deleteObject(run.own, kind, ref, known ? { uid: known.metadata.uid } : {})
   }
 
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {

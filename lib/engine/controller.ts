@@ -4,8 +4,9 @@
 
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Random } from '../api/clock.ts'
+import { UnknownKindError } from '../api/discovery.ts'
 import { matchesFields, matchesLabels } from '../api/selectors.ts'
-import { StatusError } from '../api/status-error.ts'
+import { isForbidden, StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
 import { formatDuration, parseDuration } from '../resource/duration.ts'
@@ -27,6 +28,8 @@ import { type Priority, WorkQueue } from './work-queue.ts'
 
 const DEFAULT_CONCURRENCY = 1
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
+/** For the look at a write that got no answer. */
+const LOOK_MS = 10_000
 /** Every object is looked at again, changed or not, so that whatever slipped through is mended. */
 const RESYNC_MS = 10 * 3_600_000
 const RESYNC_JITTER = 0.1
@@ -270,7 +273,7 @@ export class Controller implements ControllerScope {
 
   saw(kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined): void {
     if (object !== undefined) this.cache.wrote(kind, object)
-    else this.cache.deletedByUs(kind, ref, uid)
+    else if (uid !== undefined) this.cache.deletedByUs(kind, ref, uid)
   }
 
   blocked(kind: KindRef, childKey: string, ownerKey: string): void {
@@ -368,9 +371,7 @@ export class Controller implements ControllerScope {
       if (this.#phase === 'running') this.#enqueueListed(key)
       return
     }
-    const run = this.#runs.get(key)
-    if (run) run.arrivals.push({ reason, uid, resourceVersion, deleted: false })
-    else this.#wake(key, reason)
+    this.#wake(key, reason, { uid, resourceVersion, deleted: false })
   }
 
   #onOwned(change: Change): void {
@@ -386,9 +387,9 @@ export class Controller implements ControllerScope {
     const owners = new Set([this.#ownerKey(change.object), change.old && this.#ownerKey(change.old)])
     for (const key of owners) {
       if (key === undefined) continue
-      const run = this.#runs.get(key)
-      if (run) run.arrivals.push({ reason: 'related', uid, resourceVersion, deleted: change.type === 'deleted' })
-      else if (change.type !== 'updated' || !sameContent(change.old as KubeObject, change.object)) this.#wake(key, 'related')
+      // During a run it may be the run's own write, which is told by its version: the comparison would be for nothing.
+      const isNoise = change.type === 'updated' && !this.#runs.has(key) && sameContent(change.old as KubeObject, change.object)
+      if (!isNoise) this.#wake(key, 'related', { uid, resourceVersion, deleted: change.type === 'deleted' })
     }
   }
 
@@ -411,8 +412,15 @@ export class Controller implements ControllerScope {
     return when !== undefined || (this.#facts.hasDelete && (labels !== undefined || fields !== undefined))
   }
 
-  #wake(key: string, reason: Reason): void {
+  /** `write`: the version that may turn out to be an own write of the run under way. */
+  #wake(key: string, reason: Reason, write?: { uid: string; resourceVersion: string; deleted: boolean }): void {
     if (this.#phase === 'stopped') return
+    const run = this.#runs.get(key)
+    if (run) {
+      // Weighed when the run has ended and it is known how.
+      run.arrivals.push({ reason, write })
+      return
+    }
     const meta = this.#primaries?.store.meta(key)
     if (meta === undefined) return
     if (!this.#states.mayWake(key, reason)) return
@@ -434,8 +442,7 @@ export class Controller implements ControllerScope {
     let run: Run | undefined
     let outcome: Outcome = { type: 'done' }
     try {
-      // A write without an answer may have happened: look, before anything is decided on what the cache knows.
-      for (const { kind, ref } of unanswered) this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), undefined)
+      for (const { kind, ref } of unanswered) await this.#look(kind, ref)
       const object = this.#primaries?.store.get(key)
       // One that has left the selection is not run by what was due before either.
       if (object !== undefined && !this.#isWanted(object)) this.#states.forget(key)
@@ -458,6 +465,21 @@ export class Controller implements ControllerScope {
     }
   }
 
+  /** A write without an answer may have happened: looks, before anything is decided on what the cache knows. */
+  async #look(kind: KindRef, ref: ObjectRef): Promise<void> {
+    const uid = this.cache.uidOf(kind, ref)
+    try {
+      this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal, timeoutMs: LOOK_MS, retries: 0 }), uid)
+    } catch (error) {
+      // Nobody will ever be able to look. What depends on it carries preconditions of its own.
+      if (!isForbidden(error) && !(error instanceof UnknownKindError)) throw error
+      this.log.warn(
+        { err: error, kind: kindName(kind), object: keyOf(ref) },
+        'a write got no answer, and whether it was done cannot be read',
+      )
+    }
+  }
+
   /** What comes next for the key. */
   async #settle(key: string, run: Run | undefined, ended: Outcome): Promise<void> {
     const { random } = this.#o
@@ -474,6 +496,7 @@ export class Controller implements ControllerScope {
       const state = this.#states.settle(key, outcome)
       if (run && run.unanswered.size > 0) this.#states.unanswered(key, [...run.unanswered])
       if (run) this.#tell(run, outcome, before)
+      else if (outcome.type === 'error') this.log.error({ err: outcome.error, key, reason: outcome.reason }, outcome.message)
       const background: Priority = 'background'
       switch (outcome.type) {
         case 'done':

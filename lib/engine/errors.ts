@@ -15,6 +15,7 @@ export const ERRORS = {
   TSOP_CHILD_INVALID: 'A builder returned something that is no object, or two objects of one name.',
   TSOP_NOT_DECLARED: 'A child was asked for of a kind that the handler does not declare with @owns.',
   TSOP_STATUS_INVALID: 'A handler put something into the status that is no JSON, or set a condition that is the engine’s.',
+  TSOP_STATUS_MISSING: 'The definition of the kind has no status subresource.',
   TSOP_EXTERNAL_INVALID: 'A step of ctx.external was named or answered in a way that cannot be recorded.',
   TSOP_EXTERNAL_LOST: 'The external system no longer knows a job that was started.',
   TSOP_UNHANDLED: 'A promise of a handler that nobody awaited was rejected, or a callback of it threw.',

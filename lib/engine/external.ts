@@ -31,6 +31,8 @@ export interface ExternalRecord {
   since: string
   message?: string
   value?: unknown
+  /** Of the object, when the job was reported as failed: a new one asks for a new try. */
+  generation?: number
 }
 
 const STEP = /^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
@@ -65,7 +67,9 @@ export async function external<T>(step: string, job: ExternalJob<T>, options: Ex
   const records = new Records(options)
   let record = records.get(step)
   if (record?.state === 'done') return { done: true, value: record.value as T }
-  if (record?.state === 'failed' && !options.mayRetryFailed) throw failed(step, record)
+  const { generation } = options.primary
+  // A new generation asks too, also one that came while no operator ran.
+  if (record?.state === 'failed' && !options.mayRetryFailed && (record.generation ?? generation) === generation) throw failed(step, record)
 
   const known = record !== undefined && record.state !== 'failed'
   if (!known) {
@@ -111,7 +115,8 @@ async function settle<T>(
   records: Records,
 ): Promise<External<T>> {
   if ('failed' in state) {
-    const after: ExternalRecord = { ...record, state: 'failed', message: state.failed }
+    const { generation } = records.primary
+    const after: ExternalRecord = { ...record, state: 'failed', message: state.failed, ...(generation === undefined ? {} : { generation }) }
     await records.put(step, after)
     throw failed(step, after)
   }
@@ -168,6 +173,10 @@ class Records {
   readonly #o: ExternalOptions
   constructor(options: ExternalOptions) {
     this.#o = options
+  }
+
+  get primary(): Primary {
+    return this.#o.primary
   }
 
   get(step: string): ExternalRecord | undefined {

@@ -19,8 +19,10 @@ import type { Desired, KindRef, KubeObject, ObjectRef } from '../resource/kind.t
 export interface Journal {
   /** The server answered a write with this object. */
   wrote(kind: KindRef, object: KubeObject): void
-  /** The server answered that the object is gone. */
-  deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void
+  /** The server answered that the object with this uid is gone. */
+  deleted(kind: KindRef, ref: ObjectRef, uid: string): void
+  /** The uid of what the cache has under this name. */
+  uidOf(kind: KindRef, ref: ObjectRef): string | undefined
   /** A write is on its way. Until the function returned is called it may or may not have happened. */
   sent(kind: KindRef, ref: ObjectRef): () => void
 }
@@ -84,17 +86,18 @@ export class RunClient implements ContextClient {
   async delete(kind: KindRef, ref: ObjectRef, options?: ClientDeleteOptions): Promise<KubeObject | undefined> {
     this.#check?.()
     const sent = this.#options(options)
+    // A subresource that is deleted (an eviction undone) or is not there says nothing about the object.
+    const isObject = sent.dryRun !== true && sent.subresource === undefined
+    const uid = isObject ? (options?.uid ?? this.#journal.uidOf(kind, ref)) : undefined
     let left: KubeObject | undefined
     try {
       left = await this.#answered(kind, ref, this.#client.delete(kind, ref, sent))
     } catch (error) {
-      if (isNotFound(error)) this.#journal.deleted(kind, ref, options?.uid)
+      if (uid !== undefined && isNotFound(error)) this.#journal.deleted(kind, ref, uid)
       throw error
     }
-    if (sent.dryRun !== true && sent.subresource === undefined) {
-      if (left === undefined) this.#journal.deleted(kind, ref, options?.uid)
-      else this.#journal.wrote(kind, left)
-    }
+    if (isObject && left !== undefined) this.#journal.wrote(kind, left)
+    else if (uid !== undefined) this.#journal.deleted(kind, ref, uid)
     return left
   }
 

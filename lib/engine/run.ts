@@ -3,6 +3,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
+import { isStillThere } from '../api/client.ts'
 import { timestamp } from '../api/clock.ts'
 import { mergePatch } from '../api/patch.ts'
 import { isAlreadyExists, isConflict, isFieldManagerConflict, isInvalid, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
@@ -30,9 +31,8 @@ export const currentRun = new AsyncLocalStorage<Run>()
 /** Something that happened to the key while it was being run. */
 export interface Arrival {
   readonly reason: Reason
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly deleted: boolean
+  /** The version that came, where it may be an own write of the run. */
+  readonly write: { readonly uid: string; readonly resourceVersion: string; readonly deleted: boolean } | undefined
 }
 
 type Handler = Record<string, (...args: unknown[]) => unknown>
@@ -130,16 +130,14 @@ export class Run implements Journal {
   }
 
   async #buildChildren(object: KubeObject): Promise<void> {
-    const wanted = new Map<string, { kind: KindRef; builders: Map<string, Set<string>> }>()
+    const kinds = new Map<string, KindRef>()
     for (const { kind, method, suffix, builder } of this.scope.spec.owns) {
-      const ofKind = wanted.get(kindKey(kind)) ?? { kind, builders: new Map<string, Set<string>>() }
-      wanted.set(kindKey(kind), ofKind)
+      kinds.set(kindKey(kind), kind)
       if (!builder) continue
       const children = this.children.named(kind, await this.#call(method, object), { method, suffix })
       for (const child of children) await this.children.apply(kind, child, method)
-      ofKind.builders.set(method, new Set(children.map((child) => child.metadata?.name as string)))
     }
-    for (const { kind, builders } of wanted.values()) await this.children.prune(kind, builders)
+    for (const kind of kinds.values()) await this.children.prune(kind)
   }
 
   #call(method: string, object: KubeObject): unknown {
@@ -211,7 +209,7 @@ export class Run implements Journal {
     const { kind, ref, uid } = this.primary
     try {
       const object = await removeFinalizer(this.#engine, this.primary, this.scope.facts.finalizer)
-      if ((object.metadata.finalizers ?? []).length === 0) this.deleted(kind, ref, uid)
+      if (!isStillThere(object)) this.deleted(kind, ref, uid)
     } catch (error) {
       // 409: gone, or another object of this name; both are found out by looking.
       if (!isNotFound(error)) return this.#outcomeOf(error)
@@ -243,10 +241,7 @@ export class Run implements Journal {
         }
       }
     } catch (error) {
-      if (isNotFound(error)) {
-        this.deleted(kind, ref, this.primary.uid)
-        return { type: 'done' }
-      }
+      if (isNotFound(error)) return this.#withoutStatus(outcome, error)
       if (outcome.type === 'error' || outcome.type === 'terminal') {
         this.log.warn({ err: error }, 'the status could not be written')
         return outcome
@@ -256,6 +251,17 @@ export class Run implements Journal {
       const isDraftWrong = isInvalid(error) || (error instanceof TsopError && error.code === 'TSOP_STATUS_INVALID')
       return isDraftWrong && fields !== undefined ? this.#report(failed, false) : failed
     }
+  }
+
+  /** 404 for a status: the object is gone, or the definition of its kind has no status subresource. The server says the same of both. */
+  async #withoutStatus(outcome: Outcome, error: unknown): Promise<Outcome> {
+    const { kind, ref, uid } = this.primary
+    const live = await this.#engine.find(kind, ref)
+    this.scope.saw(kind, ref, live, uid)
+    if (live?.metadata.uid !== uid) return { type: 'done' }
+    if (outcome.type === 'error' || outcome.type === 'terminal') return outcome
+    const missing = `the definition of ${kindName(kind)} has no status subresource (subresources.status), so that the status cannot be written`
+    return this.#outcomeOf(new TsopError('TSOP_STATUS_MISSING', 'StatusMissing', missing, { cause: error }))
   }
 
   #statusPatch(outcome: Outcome, fields: Record<string, unknown> | undefined): object | undefined {
@@ -337,11 +343,11 @@ export class Run implements Journal {
     this.#children ??= new Children({
       primary: this.primary,
       client: this.own,
-      store: (kind) => scope.owned(kind)?.store,
+      source: (kind) => scope.owned(kind),
       clusterScoped: (kind) => scope.clusterScoped(kind),
       known: scope.knownDifferences,
       fieldManager: scope.fieldManager,
-      saw: (kind, ref, object) => scope.saw(kind, ref, object, undefined),
+      saw: (kind, ref, object, uid) => scope.saw(kind, ref, object, uid),
       blocked: (kind, key) => scope.blocked(kind, key, this.primary.key),
     })
     return this.#children
@@ -391,10 +397,13 @@ export class Run implements Journal {
     this.scope.cache.wrote(kind, object)
   }
 
-  deleted(kind: KindRef, ref: ObjectRef, uid: string | undefined): void {
-    // Where its event came before this answer, the cache has nothing left to lose.
-    const gone = this.scope.cache.deletedByUs(kind, ref, uid) ?? uid
-    if (gone !== undefined) this.#ownWrites.add(`${gone}/deleted`)
+  deleted(kind: KindRef, ref: ObjectRef, uid: string): void {
+    this.scope.cache.deletedByUs(kind, ref, uid)
+    this.#ownWrites.add(`${uid}/deleted`)
+  }
+
+  uidOf(kind: KindRef, ref: ObjectRef): string | undefined {
+    return this.scope.cache.uidOf(kind, ref)
   }
 
   sent(kind: KindRef, ref: ObjectRef): () => void {
@@ -404,8 +413,8 @@ export class Run implements Journal {
   }
 
   /** Whether what arrived during the run was its own doing. */
-  isOwn({ uid, resourceVersion, deleted }: Arrival): boolean {
-    return this.#ownWrites.has(`${uid}/${deleted ? 'deleted' : resourceVersion}`)
+  isOwn({ write }: Arrival): boolean {
+    return write !== undefined && this.#ownWrites.has(`${write.uid}/${write.deleted ? 'deleted' : write.resourceVersion}`)
   }
 
   /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */

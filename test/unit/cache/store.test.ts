@@ -157,10 +157,11 @@ describe('Store', () => {
       expect(store.has('n/b')).to.equal(true)
     })
 
-    it('takes what is there where the delete named no uid', () => {
-      expect(store.deletedByUs('n/a')).to.equal('uid-a')
-      expect(store.deletedByUs('n/a')).to.equal(undefined)
-      expect(store.size).to.equal(0)
+    it('leaves another object that bears the name by now', () => {
+      expect(store.deletedByUs('n/a', 'uid-of-its-predecessor')).to.equal(undefined)
+      expect(store.meta('n/a')?.uid).to.equal('uid-a')
+      store.put(configMap('n/a', 9))
+      expect(store.meta('n/a')?.resourceVersion).to.equal('9')
     })
   })
 

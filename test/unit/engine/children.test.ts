@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { APPLIED_ANNOTATION, BUILDER_LABEL, Children } from '../../../lib/engine/children.ts'
 import { Primary } from '../../../lib/engine/primary.ts'
 import type { KindRef } from '../../../lib/resource/kind.ts'
+import type { Any } from './fake-api.ts'
 import { ConfigMap, type Ctx, condition, Database, handler, Secret, Site, StatefulSet, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
@@ -386,7 +387,7 @@ describe('pruning (promise 8)', () => {
     await world.start(op())
     world.api.create(Database, 'a', { spec: { parts: ['x', 'y'] } })
     await settle()
-    const { uid } = world.api.get(ConfigMap, 'y')?.metadata ?? {}
+    const { uid, resourceVersion } = world.api.get(ConfigMap, 'y')?.metadata ?? {}
     world.api.forget()
     world.api.edit(Database, 'a', (db) => {
       db['spec'] = { parts: ['x'] }
@@ -395,7 +396,7 @@ describe('pruning (promise 8)', () => {
     expect(parts(world)).to.deep.equal(['x'])
     expect(world.api.requests.map(({ text }) => text)).to.deep.equal(['get databases/a', 'delete configmaps/y', 'patch databases/a/status'])
     const { body } = world.api.seen('delete configmaps/y')[0] ?? {}
-    expect(body?.['preconditions']).to.deep.equal({ uid })
+    expect(body?.['preconditions']).to.deep.equal({ uid, resourceVersion })
     expect(body?.['propagationPolicy']).to.equal('Background')
   })
 
@@ -639,4 +640,59 @@ describe('hashes', () => {
     expect(hash()).not.to.equal(first)
     expect(world.api.get(ConfigMap, 'a')?.['data']).to.deep.equal({ a: '1' })
   })
+})
+
+describe('children with names of their own', () => {
+  const placed = (site: Any) => site['spec'].in.map((namespace: string) => ({ metadata: { name: 'x', namespace }, data: {} }))
+
+  it('may bear one name in several namespaces, and are pruned in the one they left', async () => {
+    const world = new World()
+    await world.start(handler({ reconcile() {}, placed }, { kind: Site, owns: { placed: ConfigMap } }))
+    world.api.create(Site, 'a', { spec: { in: ['one', 'two'] } })
+    await settle()
+    expect(world.api.all(ConfigMap).map(({ metadata }) => metadata.namespace)).to.have.members(['one', 'two'])
+    world.api.edit(Site, 'a', (site) => {
+      site['spec'] = { in: ['two', 'three'] }
+    })
+    await settle()
+    expect(world.api.all(ConfigMap).map(({ metadata }) => metadata.namespace)).to.have.members(['two', 'three'])
+  })
+
+  it('are refused in a namespace that nobody watches', async () => {
+    const world = new World()
+    await world.startWith({ namespaces: ['one'] }, handler({ reconcile() {}, placed }, { kind: Site, owns: { placed: ConfigMap } }))
+    world.api.create(Site, 'a', { spec: { in: ['two'] } })
+    await settle()
+    expect(condition(world.api.get(Site, 'a'), 'Ready').message).to.include('ConfigMap two/x is in a namespace that is not served')
+    expect(world.api.all(ConfigMap)).to.deep.equal([])
+  })
+
+  it('have one maker: a second one is an error instead of a write in every run', async () => {
+    const world = new World()
+    const one = () => ({ metadata: { name: 'x' }, data: { a: '1' } })
+    await world.start(handler({ reconcile() {}, one, two: one }, { owns: { one: ConfigMap, two: ConfigMap } }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(condition(world.api.get(Database, 'a'), 'Ready').message).to.include('one() and two() both make ConfigMap shop/x')
+    world.api.forget()
+    await world.ms(60_000)
+    expect(world.api.writes).to.deep.equal([])
+  })
+
+  for (const method of ['handler', '$map', 'm'.repeat(80)]) {
+    it(`are pruned whatever the builder is called: ${method.slice(0, 10)}`, async () => {
+      const world = new World()
+      const builder = (db: Any) => (db['spec'].map ? { data: { a: '1' } } : undefined)
+      await world.start(handler({ reconcile() {}, [method]: builder }, { owns: { [method]: ConfigMap } }))
+      world.api.create(Database, 'a', { spec: { map: true } })
+      await settle()
+      const label = world.api.get(ConfigMap, 'a')?.metadata.labels?.['tsop.dev/builder']
+      expect(label).to.match(/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'] = { map: false }
+      })
+      await settle()
+      expect(world.api.get(ConfigMap, 'a')).to.equal(undefined)
+    })
+  }
 })

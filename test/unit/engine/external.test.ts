@@ -6,6 +6,7 @@ import { Primary } from '../../../lib/engine/primary.ts'
 import { RunClient } from '../../../lib/engine/run-client.ts'
 import type { ExternalCall, ExternalJob, ExternalState } from '../../../lib/resource/context.ts'
 import type { KindRef } from '../../../lib/resource/kind.ts'
+import type { Any } from './fake-api.ts'
 import { ConfigMap, type Ctx, condition, Database, handler, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
@@ -62,6 +63,7 @@ async function step(
         primary.renew(object)
       },
       deleted() {},
+      uidOf: () => undefined,
       sent: () => () => {},
     },
   })
@@ -411,5 +413,38 @@ describe('a schema that is somebody else’s', () => {
     })
     expect(await thrown(step(world, provider, { kind: ConfigMap }))).to.include({ reason: 'ExternalRecordUnreadable' })
     expect(provider.calls).to.deep.equal(['run'])
+  })
+})
+
+describe('a failed job, and a new generation that came while no operator ran (promise 14)', () => {
+  it('is tried anew under a new key', async () => {
+    const world = new World()
+    const keys: string[] = []
+    const op = () =>
+      handler({
+        reconcile: async (db: Any, ctx: Ctx) => {
+          const job = await ctx.external<number>('job', {
+            lookup: async () => undefined,
+            run: async ({ idempotencyKey }) => {
+              keys.push(idempotencyKey)
+              return db['spec'].good ? { done: true, value: 1 } : { failed: 'bad spec' }
+            },
+          })
+          return job.done ? undefined : job.requeue
+        },
+      })
+    await world.start(op())
+    world.api.create(Database, 'a', { spec: { good: false } })
+    await settle()
+    await world.stop()
+    await world.start(op())
+    expect(keys, 'a restart alone is no reason').to.have.length(1)
+    await world.stop()
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { good: true }
+    })
+    await world.start(op())
+    expect(new Set(keys).size).to.equal(2)
+    expect(keys).to.have.length(2)
   })
 })

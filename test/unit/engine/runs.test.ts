@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { ConfigMap, type Ctx, condition, Database, deferred, handler, settle, stopAll, World } from './world.ts'
+import type { Any } from './fake-api.ts'
+import { ConfigMap, type Ctx, condition, Database, deferred, handler, Secret, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
 
@@ -237,5 +238,55 @@ describe('an object of the same name (promise 8)', () => {
     world.api.create(Database, 'a', { spec: {} })
     await settle()
     expect(attempts).to.deep.equal([1, 2, 3, 4, 1])
+  })
+})
+
+describe('what a watch method asks for during a run (promise 3)', () => {
+  const changed = (world: World, n: string) =>
+    world.api.edit(Secret, 's', (secret) => {
+      secret['data'] = { n }
+    })
+  const watching = (reconcile: (db: Any, ctx: Ctx) => unknown) =>
+    handler({ reconcile, map: () => 'shop/a' }, { watches: [{ kind: Secret, method: 'map', options: {} }] })
+
+  it('is one more run, also where the run is a retry that succeeds', async () => {
+    const world = new World()
+    const gate = deferred()
+    const seen: string[] = []
+    let runs = 0
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      if (++runs === 1) throw new Error('not yet')
+      seen.push(((await ctx.get(Secret, 's')) as Any)['data'].n)
+      if (runs === 2) await gate.promise
+    }
+    await world.start(watching(reconcile))
+    world.api.create(Secret, 's', { data: { n: 'old' } })
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(1_000)
+    changed(world, 'new')
+    await settle()
+    gate.resolve()
+    await settle()
+    expect(seen).to.deep.equal(['old', 'new'])
+  })
+
+  it('does not cut the back-off of a run that fails', async () => {
+    const world = new World()
+    const gate = deferred()
+    let runs = 0
+    const reconcile = async () => {
+      runs++
+      await gate.promise
+      throw new Error('no')
+    }
+    await world.start(watching(reconcile))
+    world.api.create(Secret, 's', { data: { n: 'old' } })
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    changed(world, 'new')
+    await settle()
+    gate.resolve()
+    await settle()
+    expect(runs).to.equal(1)
   })
 })

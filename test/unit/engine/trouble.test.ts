@@ -400,3 +400,34 @@ describe('several classes in one process', () => {
     void Secret
   })
 })
+
+describe('a write without an answer that nobody may look at (promise 11)', () => {
+  it('is told, and does not keep its object from being run', async () => {
+    const world = new World()
+    let runs = 0
+    const reconcile = async (_db: unknown, ctx: Ctx) => {
+      runs++
+      if (runs === 1) await ctx.client.create(Secret, { metadata: { name: 's', namespace: 'shop' } } as never)
+    }
+    await world.start(handler({ reconcile }))
+    world.api.loseAnswer('create secrets/s')
+    world.api.fail('get secrets/s', 403, 'Forbidden', Number.POSITIVE_INFINITY)
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(10_000)
+    expect(runs).to.equal(2)
+    expect(world.logged('warn').join()).to.include('whether it was done cannot be read')
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'True' })
+  })
+
+  it('is told each time where the look fails otherwise', async () => {
+    const world = new World()
+    const reconcile = async (_db: unknown, ctx: Ctx) =>
+      void (await ctx.client.create(Secret, { metadata: { name: 's', namespace: 'shop' } } as never))
+    await world.start(handler({ reconcile }))
+    world.api.loseAnswer('create secrets/s')
+    world.api.fail('get secrets/s', 500, 'InternalError', Number.POSITIVE_INFINITY)
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(5_000)
+    expect(world.logged('error').length).to.be.greaterThan(2)
+  })
+})

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import { currentRun } from '../../../lib/engine/run.ts'
 import type { WatchContext } from '../../../lib/resource/context.ts'
 import type { WatchOptions } from '../../../lib/resource/handler-spec.ts'
-import type { Any } from './fake-api.ts'
-import { ConfigMap, type Ctx, condition, Database, handler, Secret, Site, StatefulSet, settle, stopAll, World } from './world.ts'
+import type { Any, FakeApi } from './fake-api.ts'
+import { ConfigMap, type Ctx, condition, Database, deferred, handler, Secret, Site, StatefulSet, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
 
@@ -16,6 +17,13 @@ async function watching(map: (object: Any, ctx: WatchContext<Any>) => unknown, o
   await settle()
   expect(runs.splice(0)).to.deep.equal(['a', 'b', 'c'])
   return { world, api: world.api, runs }
+}
+
+/** Makes the ConfigMap `x` name something, once it is there and then anew. */
+const pointing = (api: FakeApi) => (target: string) => {
+  const data = { for: target }
+  if (api.get(ConfigMap, 'x') === undefined) api.create(ConfigMap, 'x', { data })
+  else api.edit(ConfigMap, 'x', (map) => Object.assign(map, { data }))
 }
 
 describe('@watches (promise 2)', () => {
@@ -99,6 +107,228 @@ describe('@watches (promise 2)', () => {
     expect(world.logged('error')).to.deep.equal(Array(2).fill('a watch method failed; it is called again'))
   })
 
+  it('maps ten objects at a time, however many have changed', async () => {
+    const gate = deferred()
+    let [now, most, calls] = [0, 0, 0]
+    const { api } = await watching(async () => {
+      calls++
+      most = Math.max(most, ++now)
+      await gate.promise
+      now--
+    })
+    for (let i = 0; i < 40; i++) api.create(ConfigMap, `x${i}`, { data: {} })
+    await settle()
+    expect(calls).to.equal(10)
+    gate.resolve()
+    await settle()
+    expect([calls, most, now]).to.deep.equal([40, 10, 0])
+  })
+
+  it('merges what changes while the object is being mapped: the oldest state and the last change count', async () => {
+    const gate = deferred()
+    const calls: string[] = []
+    const { api, runs } = await watching(async (map) => {
+      calls.push(map['data'].for)
+      if (calls.length === 1) await gate.promise
+      return map['data'].for as string
+    })
+    const point = pointing(api)
+    point('shop/x')
+    await settle()
+    for (const name of ['a', 'x', 'b', 'c']) point(`shop/${name}`)
+    await settle()
+    expect(calls.splice(0)).to.deep.equal(['shop/x'])
+    gate.resolve()
+    await settle()
+    expect(calls).to.deep.equal(['shop/x', 'shop/b', 'shop/c'])
+    expect(runs).to.deep.equal(['b', 'c'])
+  })
+
+  it('merges what changes while the object waits to be mapped again', async () => {
+    let broken = true
+    const calls: string[] = []
+    const { world, api, runs } = await watching((map) => {
+      calls.push(map['data'].for)
+      if (broken) throw new Error('not now')
+      return map['data'].for as string
+    })
+    const point = pointing(api)
+    point('shop/a')
+    await world.ms(249)
+    point('shop/b')
+    await settle()
+    expect(calls.splice(0)).to.deep.equal(['shop/a'])
+    broken = false
+    await world.ms(1)
+    expect(calls).to.deep.equal(['shop/a', 'shop/b'])
+    expect(runs).to.deep.equal(['a', 'b'])
+  })
+
+  it('has one row of retries for an object, which grows with every failure and ends with a success', async () => {
+    let broken = true
+    let calls = 0
+    const { world, api, runs } = await watching(() => {
+      calls++
+      if (broken) throw new Error('no')
+      return 'shop/a'
+    })
+    const point = pointing(api)
+    for (let i = 0; i < 50; i++) {
+      point(`shop/${i}`)
+      await world.ms(1000)
+    }
+    await world.ms(3_600_000)
+    calls = 0
+    await world.ms(600_000)
+    // Twice, three states each.
+    expect(calls).to.equal(6)
+    broken = false
+    await world.ms(300_000)
+    expect([calls, runs]).to.deep.equal([9, ['a']])
+    await world.ms(3_600_000)
+    expect(calls).to.equal(9)
+    // The next failure is the first one again.
+    broken = true
+    point('shop/b')
+    await settle()
+    calls = 0
+    await world.ms(250)
+    expect(calls).to.equal(2)
+  })
+
+  it('tries a changed object again within a second, whatever the back-off', async () => {
+    let calls = 0
+    const { world, api } = await watching(() => {
+      calls++
+      throw new Error('no')
+    })
+    const point = pointing(api)
+    point('shop/a')
+    await world.ms(600_000)
+    calls = 0
+    point('shop/b')
+    await world.ms(999)
+    expect(calls).to.equal(0)
+    await world.ms(1)
+    expect(calls).to.equal(2)
+  })
+
+  it('runs what an object names now, although the method throws for what it was', async () => {
+    const { world, api, runs } = await watching((map) => {
+      if (map['data'].for === 'bad') throw new Error('bad')
+      return map['data'].for as string
+    })
+    const point = pointing(api)
+    point('bad')
+    await world.ms(1000)
+    point('shop/a')
+    await world.ms(1000)
+    expect(runs).to.deep.equal(['a'])
+    // What is tried again is not in the way of the next change, nor does it stand for it.
+    point('shop/b')
+    await world.ms(1000)
+    expect(runs).to.deep.equal(['a', 'a', 'b'])
+  })
+
+  it('forgets an object that is deleted, once its last form has been mapped', async () => {
+    let calls = 0
+    const { world, api, runs } = await watching((map) => {
+      calls++
+      if (map['data'].for === 'bad') throw new Error('bad')
+      return map['data'].for as string
+    })
+    const point = pointing(api)
+    point('bad')
+    await settle()
+    point('shop/a')
+    api.delete(ConfigMap, 'x')
+    await world.ms(250)
+    expect(runs).to.deep.equal(['a'])
+    calls = 0
+    await world.ms(3_600_000)
+    expect(calls).to.equal(0)
+  })
+
+  it('maps also what was deleted before it could be mapped, and what came in its place', async () => {
+    let broken = true
+    const { world, api, runs } = await watching((map) => {
+      if (broken) throw new Error('not now')
+      return map['data'].for as string
+    })
+    const point = pointing(api)
+    point('shop/a')
+    api.delete(ConfigMap, 'x')
+    point('shop/b')
+    await settle()
+    broken = false
+    await world.ms(250)
+    expect(runs).to.deep.equal(['a', 'b'])
+  })
+
+  it('gives up waiting for a call after a minute and repeats it, so that none blocks the others', async () => {
+    const aborted: string[] = []
+    let calls = 0
+    const { world, api, runs } = await watching((map, ctx) => {
+      if (map.metadata.name === 'last') return 'shop/a'
+      if (++calls > 10) return 'shop/b'
+      ctx.signal.addEventListener('abort', () => aborted.push(ctx.signal.reason.message))
+      return new Promise(() => {})
+    })
+    for (let i = 0; i < 10; i++) api.create(ConfigMap, `x${i}`, { data: {} })
+    await settle()
+    api.create(ConfigMap, 'last', { data: {} })
+    await world.ms(59_999)
+    expect([aborted, runs]).to.deep.equal([[], []])
+    await world.ms(1)
+    expect(aborted).to.deep.equal(Array(10).fill('map() took longer than 1m'))
+    expect(runs).to.deep.equal(['a'])
+    await world.ms(250)
+    expect(runs).to.include('b')
+  })
+
+  it('is not part of the run whose write brought the change, nor are its retries', async () => {
+    const world = new World()
+    const inRun: boolean[] = []
+    const reconcile = async (_db: Any, ctx: Ctx) => {
+      inRun.push(currentRun.getStore() !== undefined)
+      await ctx.client.create(ConfigMap, { metadata: { name: 'x', namespace: 'shop' }, data: {} } as never)
+    }
+    const map = () => {
+      inRun.push(currentRun.getStore() !== undefined)
+      if (inRun.length < 3) throw new Error('not now')
+    }
+    await world.start(handler({ reconcile, map }, { watches: [{ kind: ConfigMap, method: 'map', options: {} }] }))
+    world.api.create(Database, 'a', { spec: {} })
+    await world.ms(249)
+    expect(inRun.slice(0, 2)).to.deep.equal([true, false])
+    await world.ms(1)
+    expect(inRun.at(-1)).to.equal(false)
+  })
+
+  it('calls nothing any more once the operator has stopped', async () => {
+    const gate = deferred()
+    const reasons: string[] = []
+    let calls = 0
+    const { world, api, runs } = await watching(async (map, ctx) => {
+      calls++
+      if (map.metadata.name === 'retried') throw new Error('no')
+      ctx.signal.addEventListener('abort', () => reasons.push(ctx.signal.reason.message))
+      await gate.promise
+      return 'shop/a'
+    })
+    api.create(ConfigMap, 'retried', { data: {} })
+    for (let i = 0; i < 12; i++) api.create(ConfigMap, `x${i}`, { data: {} })
+    await settle()
+    expect(calls).to.equal(11)
+    await world.stop()
+    expect(reasons).to.deep.equal(Array(10).fill('the operator is stopping'))
+    gate.resolve()
+    api.create(ConfigMap, 'late', { data: {} })
+    await world.ms(3_600_000)
+    expect([calls, runs, world.clock.pending]).to.deep.equal([11, [], 0])
+    expect(world.logged('error')).to.deep.equal(['a watch method failed; it is called again'])
+  })
+
   it('says what is wrong with what a method returned', async () => {
     const { world, api } = await watching(() => [5])
     api.create(ConfigMap, 'x', { data: {} })
@@ -153,6 +383,17 @@ describe('@watches (promise 2)', () => {
     api.create(ConfigMap, 'x', { data: {} })
     await settle()
     expect(runs).to.deep.equal(['a'])
+  })
+
+  it('maps an object for which `when` throws, and says so', async () => {
+    const when = () => {
+      throw new Error('no such field')
+    }
+    const { world, api, runs } = await watching(() => 'shop/a', { when })
+    api.create(ConfigMap, 'x', { data: {} })
+    await world.ms(3_600_000)
+    expect(runs).to.deep.equal(['a'])
+    expect(world.logged('error')).to.deep.equal(['`when` threw; the object is mapped as if it had returned true'])
   })
 
   it('lets the server select by labels', async () => {
