@@ -7,7 +7,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** A kubeconfig, a handler file or a manifest is wrong. Starting again does not help before it is repaired. */
+  /** A kubeconfig, a handler file or a manifest is wrong, or Node.js too old. Starting again does not help before it is repaired. */
   configuration: 3,
   /** The cluster cannot be reached, does not trust the credentials, or refused what was asked of it at start. */
   cluster: 4,

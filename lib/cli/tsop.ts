@@ -3,6 +3,7 @@
 
 import { exitCodes } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
+import { requireNode } from './node-version.ts'
 
 const HELP = `Usage: tsop <command>
 
@@ -12,6 +13,7 @@ Commands:
   help                                    Print this help.
 `
 
+requireNode('tsop')
 process.exit(await tsop(process.argv.slice(2)))
 
 async function tsop([command, ...rest]: readonly string[]): Promise<number> {
