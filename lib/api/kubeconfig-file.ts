@@ -17,7 +17,7 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, UserEntry>
 }
 
-export interface ContextEntry {
+interface ContextEntry {
   readonly file: string
   readonly cluster: string | undefined
   readonly user: string | undefined

@@ -54,7 +54,7 @@ export class ConnectionError extends Error {
 }
 
 /** By name, so that two copies of the package in one process (an installed one and that of a handler's project) agree. */
-export function isStatusError(error: unknown): error is StatusError {
+function isStatusError(error: unknown): error is StatusError {
   return error instanceof Error && error.name === 'StatusError' && 'status' in error
 }
 

@@ -264,7 +264,7 @@ export class Reflector {
 }
 
 /** A list from the past. */
-export class StaleListError extends Error {
+class StaleListError extends Error {
   override readonly name = 'StaleListError'
 }
 

@@ -12,7 +12,7 @@ import { Tombstones } from './tombstones.ts'
 export type { Change, Meta }
 export { compareResourceVersions }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Told when a listener throws. */
   readonly log?: Log
   /** Whether the watch that feeds the store selects an object. Own writes of others are not kept: no event would ever correct them. Default: all. */

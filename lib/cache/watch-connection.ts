@@ -23,7 +23,7 @@ export interface WatchEnd {
   readonly livedMs: number
 }
 
-export interface WatchConnectionOptions {
+interface WatchConnectionOptions {
   readonly transport: Transport
   readonly path: string
   readonly clock: Clock

@@ -2,7 +2,7 @@ import type { StatusDetails } from '../api/status-error.ts'
 import type { KubeObject, ObjectMeta } from '../resource/kind.ts'
 
 /** One line of a watch: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes */
-export type WatchEvent =
+type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
   | { readonly type: 'BOOKMARK'; readonly object: { readonly metadata: Bookmark } }
   | { readonly type: 'ERROR'; readonly object: { code?: number; reason?: string; message?: string; details?: StatusDetails } }

@@ -14,7 +14,7 @@ export interface BannerFacts {
   readonly readyMs: number
 }
 
-export interface BannerController {
+interface BannerController {
   readonly kindName: string
   readonly owns: readonly string[]
   readonly watches: readonly string[]

@@ -9,7 +9,7 @@ import { registerHooks } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-export type ImportModule = (file: string) => Promise<Record<string, unknown>>
+type ImportModule = (file: string) => Promise<Record<string, unknown>>
 
 /** `used` is called with each file that is imported on the way, but for those of packages and of tsop itself. */
 export async function createImport(files: readonly string[], used: (file: URL) => void = () => {}): Promise<ImportModule> {

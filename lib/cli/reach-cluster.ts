@@ -10,7 +10,7 @@ import type { Transport } from '../api/transport.ts'
 import type { Log } from '../resource/log.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 
-export interface ReachOptions {
+interface ReachOptions {
   readonly cluster: Pick<Cluster, 'server' | 'context' | 'source' | 'files'>
   readonly transport: Pick<Transport, 'request'>
   readonly clock: Clock

@@ -1,6 +1,6 @@
 /** Between an operator and the supervisor of `--watch` that started it. */
 
-export interface UsedMessage {
+interface UsedMessage {
   readonly type: 'used'
   readonly file: string
 }

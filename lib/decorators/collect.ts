@@ -12,7 +12,7 @@ import { optionProblems, show } from './options.ts'
 
 export type HandlerClass = abstract new (...args: never[]) => object
 
-export interface CollectOptions {
+interface CollectOptions {
   /** For errors and the start banner. */
   readonly file?: string
   /** True: the file exports a factory, so the constructor may take what it likes. */
