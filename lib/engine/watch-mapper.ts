@@ -84,7 +84,7 @@ export class WatchMapper {
   }
 
   #pump(): void {
-    while (!this.#stopped && this.#queue.running < CONCURRENCY) {
+    while (this.#queue.running < CONCURRENCY) {
       const key = this.#queue.take()
       if (key === undefined) return
       void this.#mapUnmapped(key)

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { currentRun } from '../../../lib/engine/run.ts'
+import { WatchMapper } from '../../../lib/engine/watch-mapper.ts'
 import type { WatchContext } from '../../../lib/resource/context.ts'
 import type { WatchOptions } from '../../../lib/resource/handler-spec.ts'
+import { ManualClock } from '../manual-clock.ts'
 import type { Any, FakeApi } from './fake-api.ts'
 import { ConfigMap, type Ctx, condition, Database, deferred, handler, Secret, Site, StatefulSet, settle, stopAll, World } from './world.ts'
 
@@ -124,25 +126,29 @@ describe('@watches (promise 2)', () => {
     expect([calls, most, now]).to.deep.equal([40, 10, 0])
   })
 
-  it('merges what changes while the object is being mapped: the oldest state and the last change count', async () => {
-    const gate = deferred()
-    const calls: string[] = []
-    const { api, runs } = await watching(async (map) => {
-      calls.push(map['data'].for)
-      if (calls.length === 1) await gate.promise
-      return map['data'].for as string
+  for (const end of ['succeeds', 'fails']) {
+    it(`maps the oldest state and the last change of what came during a call that ${end}`, async () => {
+      const gate = deferred()
+      gate.promise.catch(() => {})
+      const calls: string[] = []
+      const { api, runs } = await watching(async (map) => {
+        calls.push(map['data'].for)
+        if (calls.length === 1) await gate.promise
+        return map['data'].for as string
+      })
+      const point = pointing(api)
+      point('shop/x')
+      await settle()
+      for (const name of ['a', 'x', 'b', 'c']) point(`shop/${name}`)
+      await settle()
+      expect(calls.splice(0)).to.deep.equal(['shop/x'])
+      if (end === 'fails') gate.reject(new Error('not now'))
+      else gate.resolve()
+      await settle()
+      expect(calls).to.deep.equal(['shop/x', 'shop/b', 'shop/c'])
+      expect(runs).to.deep.equal(['b', 'c'])
     })
-    const point = pointing(api)
-    point('shop/x')
-    await settle()
-    for (const name of ['a', 'x', 'b', 'c']) point(`shop/${name}`)
-    await settle()
-    expect(calls.splice(0)).to.deep.equal(['shop/x'])
-    gate.resolve()
-    await settle()
-    expect(calls).to.deep.equal(['shop/x', 'shop/b', 'shop/c'])
-    expect(runs).to.deep.equal(['b', 'c'])
-  })
+  }
 
   it('merges what changes while the object waits to be mapped again', async () => {
     let broken = true
@@ -194,6 +200,26 @@ describe('@watches (promise 2)', () => {
     calls = 0
     await world.ms(250)
     expect(calls).to.equal(2)
+  })
+
+  it('begins with short pauses again after a success, also where the object has changed during it', async () => {
+    const gate = deferred()
+    let calls = 0
+    const { world, api } = await watching(async () => {
+      if (++calls === 5) await gate.promise
+      else throw new Error('no')
+    })
+    const point = pointing(api)
+    point('shop/a')
+    await world.ms(10_000)
+    expect(calls).to.equal(5)
+    point('shop/b')
+    await settle()
+    gate.resolve()
+    await world.ms(1000)
+    expect(calls).to.equal(7)
+    await world.ms(250)
+    expect(calls).to.equal(9)
   })
 
   it('tries a changed object again within a second, whatever the back-off', async () => {
@@ -261,7 +287,7 @@ describe('@watches (promise 2)', () => {
     point('shop/b')
     await settle()
     broken = false
-    await world.ms(250)
+    await world.ms(500)
     expect(runs).to.deep.equal(['a', 'b'])
   })
 
@@ -327,6 +353,47 @@ describe('@watches (promise 2)', () => {
     await world.ms(3_600_000)
     expect([calls, runs, world.clock.pending]).to.deep.equal([11, [], 0])
     expect(world.logged('error')).to.deep.equal(['a watch method failed; it is called again'])
+  })
+
+  it('calls nothing any more from the moment it is told to stop, before anything is aborted', async () => {
+    const clock = new ManualClock()
+    const [calls, woken]: [string[], string[]] = [[], []]
+    const gate = deferred()
+    const map = async (map: Any) => {
+      calls.push(map.metadata.name)
+      if (map.metadata.name === 'retried') throw new Error('no')
+      await gate.promise
+      return 'shop/a'
+    }
+    const mapper = new WatchMapper({
+      instance: { map },
+      method: 'map',
+      when: undefined,
+      primary: Database,
+      primaries: undefined as never,
+      client: undefined as never,
+      clock,
+      random: () => 0.5,
+      log: new World().log,
+      signal: new AbortController().signal,
+      fieldManager: 'tsop',
+      wake: (key) => woken.push(key),
+    })
+    const change = (name: string): void => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'shop', uid: name, resourceVersion: '1' } }
+      mapper.map({ type: 'added', key: `shop/${name}`, uid: name, resourceVersion: '1', object, old: undefined, initial: false })
+    }
+    change('retried')
+    for (let i = 0; i < 12; i++) change(`x${i}`)
+    await settle()
+    expect(calls.splice(0)).to.have.length(11)
+    mapper.stop()
+    await settle()
+    expect(clock.pending).to.equal(0)
+    gate.resolve()
+    change('late')
+    await clock.advance(3_600_000)
+    expect([calls, woken]).to.deep.equal([[], []])
   })
 
   it('says what is wrong with what a method returned', async () => {
