@@ -1,5 +1,5 @@
 /** What the tests of the documentation read from Markdown: fenced blocks, tables, sections. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -20,6 +20,12 @@ export function pagesIn(folder: string): string[] {
     .filter((name) => name.endsWith('.md'))
     .sort()
     .map((name) => `${folder}/${name}`)
+}
+
+/** Every README.md below a folder of the project, by path from the root. */
+export function readmesBelow(folder: string): string[] {
+  const hidden = (path: string) => /(?:^|[/\\])(?:node_modules$|\.\w)/.test(path)
+  return globSync(`${folder}/**/README.md`, { cwd: ROOT, exclude: hidden }).sort()
 }
 
 /** The contents of all fenced blocks of a language, with the line each begins at. */
