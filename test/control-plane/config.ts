@@ -16,6 +16,8 @@ export const USERS = ['admin', 'operator'] as const
 export type User = (typeof USERS)[number]
 
 export const tokenOf = (user: User): string => `${user}-token`
+/** What the API server shows, made by itself when it starts for the first time. Nobody else has it. */
+export const certificateOf = (dir: string): string => join(dir, 'certs', 'apiserver.crt')
 export const kubeconfigOf = (dir: string, user: User = 'admin'): string => join(dir, `kubeconfig-${user}`)
 
 /** Writes the signing key, the users' tokens and their kubeconfigs into `dir`. What is there already is kept. */
@@ -40,7 +42,7 @@ clusters:
   - name: local
     cluster:
       server: "https://127.0.0.1:${ports.apiServer}"
-      certificate-authority: ${JSON.stringify(join(dir, 'certs', 'apiserver.crt'))}
+      certificate-authority: ${JSON.stringify(certificateOf(dir))}
 users:
   - name: ${user}
     user:

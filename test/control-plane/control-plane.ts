@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Binaries, findBinaries, type Program } from './binaries.ts'
-import { commandLines, kubeconfigOf, type Ports, writeFiles } from './config.ts'
+import { certificateOf, commandLines, kubeconfigOf, type Ports, writeFiles } from './config.ts'
 import { freePorts } from './ports.ts'
 import { whenReady } from './readiness.ts'
 
@@ -80,7 +80,8 @@ async function start(dir: string, ports: Ports, binaries: Binaries, processes: G
   writeFiles(dir, ports)
   for (const [program, args] of commandLines(dir, ports, options.apiServerFlags)) {
     if (program === 'kube-controller-manager') {
-      await whenReady(ports.apiServer, () => processes.map((process) => process.death()).find((why) => why !== undefined))
+      const dead = () => processes.map((process) => process.death()).find((why) => why !== undefined)
+      await whenReady(ports.apiServer, certificateOf(dir), dead)
       if (options.controllerManager === false) continue
     }
     processes.push(new Guarded(program, binaries[program], args, join(dir, `${program}.log`)))

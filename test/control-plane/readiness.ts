@@ -1,34 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 import { tokenOf } from './config.ts'
 
 /**
- * Waits until the API server says that it is ready.
+ * Waits until the API server says that it is ready: the one with this certificate, for another server may have the port.
  * @param dead says why it never will be, as soon as that is known
  */
-export async function whenReady(port: number, dead: () => string | undefined, withinMs = 120_000): Promise<void> {
+export async function whenReady(port: number, certificate: string, dead: () => string | undefined, withinMs = 120_000): Promise<void> {
   const end = performance.now() + withinMs
-  while (!(await isReady(port))) {
+  while (!(await isReady(port, certificate))) {
     const why = dead()
     if (why !== undefined) throw new Error(why)
     if (performance.now() > end) throw new Error(`The API server on port ${port} was not ready within ${withinMs / 1000} s.`)
     await pause(100)
   }
-  // Another server may have the port: ours is dead then, or about to find out.
-  await pause(300)
+  // It may have found the etcd of somebody else on the port of its own.
   const why = dead()
   if (why !== undefined) throw new Error(why)
 }
 
-function isReady(port: number): Promise<boolean> {
+function isReady(port: number, certificate: string): Promise<boolean> {
+  if (!existsSync(certificate)) return Promise.resolve(false)
   return new Promise((resolve) => {
     const ask = request(
-      // Only the status is read, and the certificate may not have been written yet.
       {
         host: '127.0.0.1',
         port,
         path: '/readyz',
-        rejectUnauthorized: false,
+        ca: readFileSync(certificate),
         timeout: 2000,
         headers: { authorization: `Bearer ${tokenOf('admin')}` },
       },

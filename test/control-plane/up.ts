@@ -6,8 +6,9 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { findBinaries, PROGRAMS } from './binaries.ts'
-import { commandLines, writeFiles } from './config.ts'
+import { certificateOf, commandLines, writeFiles } from './config.ts'
 import { isRunning, pidFile, stopAll } from './pids.ts'
+import { takenPorts } from './ports.ts'
 import { whenReady } from './readiness.ts'
 
 const [where, portText = '16443'] = process.argv.slice(2)
@@ -24,13 +25,18 @@ if (PROGRAMS.some((program) => isRunning(dir, program))) {
   process.stderr.write(`A control plane runs in ${dir} already. Stop it first: down ${where}\n`)
   process.exit(1)
 }
+const taken = await takenPorts(Object.values(ports))
+if (taken.length > 0) {
+  process.stderr.write(`Taken already: port ${taken.join(', ')}. Choose another: up ${where} PORT takes PORT and the three after it.\n`)
+  process.exit(1)
+}
 
 try {
   const binaries = findBinaries()
   writeFiles(dir, ports)
   for (const [program, args] of commandLines(dir, ports, apiServerFlags)) {
     if (program === 'kube-controller-manager') {
-      await whenReady(port, death)
+      await whenReady(port, certificateOf(dir), death)
       if (process.env['NO_KCM']) continue
     }
     const log = openSync(join(dir, `${program}.log`), 'w')
