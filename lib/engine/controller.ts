@@ -219,6 +219,7 @@ export class Controller implements ControllerScope {
       this.#subscribe(source, (change) => {
         if (this.#phase === 'running') mapper.map(change)
       })
+      this.#unsubscribe.push(() => mapper.stop())
     }
     await Promise.all([...this.#sources].map((source) => source.whenSynced(this.signal)))
     if (this.#phase === 'stopped') return
