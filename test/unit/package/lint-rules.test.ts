@@ -110,13 +110,13 @@ describe('the linter', function () {
   it('keeps time, chance and requests out of what must run in simulated time', () => {
     const files: Record<string, string> = {}
     for (const folder of TIMELESS) for (const [name, text] of Object.entries(FORBIDDEN)) files[`lib/${folder}/${name}.ts`] = text
-    const allowed = ['lib/api/clock.ts', 'lib/api/http-transport.ts']
-    for (const file of allowed) files[file] = 'export const x = [Math.random(), Date.now()]\nsetTimeout(() => {}, 1)'
+    const allowed = 'lib/api/clock.ts'
+    for (const file of [allowed, 'lib/api/http-transport.ts'])
+      files[file] = 'export const x = [Math.random(), Date.now()]\nsetTimeout(() => {}, 1)'
     const broken = lint(files)
     const rules = ['lint/style/noRestrictedGlobals', 'lint/style/noRestrictedImports', 'plugin']
-    const missed = Object.keys(files).filter((file) => !allowed.includes(file) && !rules.some((rule) => broken.get(file)?.has(rule)))
-    expect(missed).to.deep.equal([])
-    for (const file of allowed) expect(rules.some((rule) => broken.get(file)?.has(rule))).to.equal(false)
+    const missed = Object.keys(files).filter((file) => !rules.some((rule) => broken.get(file)?.has(rule)))
+    expect(missed).to.deep.equal([allowed])
   })
 
   it('wants promises awaited and types without any', () => {
