@@ -22,7 +22,7 @@ export { HandlerError, isHandlerError, type Problem } from './decorators/handler
 export type { HandlerDecorator } from './decorators/method-decorator.ts'
 export { type DeleteOptions, onDelete } from './decorators/on-delete.ts'
 export { onReconcile, type ReconcileMethod } from './decorators/on-reconcile.ts'
-export { type Built, type OwnsMethod, type OwnsOptions, owns } from './decorators/owns.ts'
+export { type Built, type OwnsDecorator, type OwnsOptions, owns } from './decorators/owns.ts'
 export { type WatchMethod, watches } from './decorators/watches.ts'
 export { type ErrorCode, isTerminalError, TerminalError, TsopError } from './engine/errors.ts'
 export { requeueAfter, type WaitReason } from './engine/outcome.ts'

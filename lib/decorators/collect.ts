@@ -86,10 +86,17 @@ export function collect(cls: HandlerClass, options: CollectOptions = {}): Handle
   }
   for (const text of mixedRoles(roles)) report(text.method, text.text)
   for (const text of ownedTwice(owned, reconcile?.method)) report(text.method, text.text)
+  for (const { method } of owned) {
+    if (method !== reconcile?.method && cannotReturn(cls.prototype[method as never]))
+      report(
+        `${method}()`,
+        '@owns on a method without `return`: nothing would be built, and the children that there are deleted; return the child',
+      )
+  }
   if (cls.length > 0 && options.factory !== true) {
     report(
       'constructor()',
-      'takes arguments, but handler classes are made without: give them defaults, or export a factory beside the class',
+      `takes arguments, but handler classes are made without: give them defaults, or export a factory beside the class: export const handlers = () => [new ${className}(…)]`,
     )
   }
   if (problems.length > 0 || reconcile === undefined) throw new HandlerError(problems)
@@ -187,6 +194,12 @@ function kindProblems({ decorator, kind }: Registration): string[] {
     ]
   }
   return [`@${decorator}: expected a kind, made by resource(), kind() or from tsop/kinds, not ${show(kind)}`]
+}
+
+/** JavaScript, and TypeScript run unchecked, forget a `return` without a sound. One that only throws is not finished yet. */
+function cannotReturn(method: unknown): boolean {
+  const source = Function.prototype.toString.call(method)
+  return !/\b(return|throw)\b|\[native code\]/.test(source)
 }
 
 /** A method has one role; only `@owns` may be stacked on the reconcile method, and `@watches` on itself. */

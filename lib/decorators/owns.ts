@@ -1,6 +1,6 @@
 import type { Context } from '../resource/context.ts'
 import type { Desired, KindRef } from '../resource/kind.ts'
-import type { Result } from '../resource/outcome.ts'
+import type { RequeueAfter, Result } from '../resource/outcome.ts'
 import { type HandlerDecorator, methodDecorator } from './method-decorator.ts'
 
 export interface OwnsOptions {
@@ -11,8 +11,26 @@ export interface OwnsOptions {
 /** What a builder returns: the child as it should be, several, or nothing where there should be none. */
 export type Built<C> = Desired<C> | readonly Desired<C>[] | undefined | null
 
-/** What `@owns` goes on: a builder, or the reconcile method. The object is of the class's primary kind. */
-export type OwnsMethod<C> = (object: never, context: Context<never>) => Built<C> | Promise<Built<C>> | Result | Promise<Result>
+type BuilderMethod<C> = (object: never, context: Context<never>) => Built<C> | RequeueAfter | Promise<Built<C> | RequeueAfter>
+type ReconcilingMethod = (object: never, context: Context<never>) => Result | Promise<Result>
+
+/**
+ * Goes on a builder or on the reconcile method. `void` is the type of a builder whose `return` was forgotten, which would delete the children
+ * that there are. So a method may return it only where it takes the context, without which a reconcile method could make no child.
+ */
+export interface OwnsDecorator<C> extends HandlerDecorator<BuilderMethod<C>> {
+  <G extends ReconcilingMethod>(
+    method: G & TakesContext<G>,
+    context: { readonly kind: 'method'; readonly static: false; readonly private: false },
+  ): void
+  <G extends ReconcilingMethod>(
+    prototype: object & { prototype?: never },
+    name: string,
+    descriptor: TypedPropertyDescriptor<G> & TakesContext<G>,
+  ): void
+}
+
+type TakesContext<G extends (...args: never[]) => unknown> = 2 extends Parameters<G>['length'] ? unknown : never
 
 /**
  * Children of the primary object: a change of one wakes its owner, and `ctx.child`, `ctx.children` read them.
@@ -23,7 +41,7 @@ export type OwnsMethod<C> = (object: never, context: Context<never>) => Built<C>
  * Guarantees: apiVersion, kind, name, namespace and the controller reference come by themselves; nothing is sent where nothing differs;
  * an object that another controller owns is never taken.
  *
- * Assumptions: a builder is a function of its object, and of what it reads through the context.
+ * Assumptions: a builder is a function of its object, and of what it reads through the context. One without a `return` is refused.
  *
  * Caveats: a namespaced object cannot own a cluster-scoped one or one elsewhere. Children of an array are numbered unless they have names
  * of their own.
@@ -34,6 +52,6 @@ export type OwnsMethod<C> = (object: never, context: Context<never>) => Built<C>
  * @owns(Service)
  * service(db: Database) { return { spec: { ports: [{ port: 5432 }] } } }
  */
-export function owns<C>(kind: KindRef<C>, options?: OwnsOptions): HandlerDecorator<OwnsMethod<C>> {
+export function owns<C>(kind: KindRef<C>, options?: OwnsOptions): OwnsDecorator<C> {
   return methodDecorator({ decorator: 'owns', kind, options })
 }

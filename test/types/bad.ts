@@ -37,6 +37,16 @@ export class Bad {
     return 5
   }
 
+  // @ts-expect-error a builder whose return was forgotten
+  @owns(StatefulSet)
+  noReturn({ spec: { replicas } }: Database) {
+    ;({ spec: { replicas } })
+  }
+
+  // @ts-expect-error the same, asynchronous
+  @owns(StatefulSet)
+  async noReturnEither(_db: Database) {}
+
   // @ts-expect-error another object than the watched kind's
   @watches(Secret)
   otherWatched(_secret: Database) {

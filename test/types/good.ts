@@ -15,7 +15,7 @@ import {
   watches,
   z,
 } from '../../lib/index.ts'
-import { ConfigMap, NetworkPolicy, Secret, Service, StatefulSet } from '../../lib/resource/kinds.ts'
+import { ConfigMap, Ingress, Job, NetworkPolicy, Secret, Service, StatefulSet } from '../../lib/resource/kinds.ts'
 
 export const Database = resource({
   group: 'db.example.com',
@@ -55,6 +55,16 @@ export class DatabaseHandler {
   @owns(NetworkPolicy, { suffix: 'peers' })
   policy() {
     return { spec: { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] } }
+  }
+
+  @owns(Ingress)
+  noIngress(_db: Database) {
+    return undefined
+  }
+
+  @owns(Job)
+  async job(db: Database) {
+    return db.spec.replicas > 1 ? [] : null
   }
 
   @watches(Secret, { labels: { app: 'db' }, when: (secret) => secret.type === 'Opaque' })
@@ -112,6 +122,15 @@ export class CertificateHandler {
   @onReconcile(Certificate)
   reconcile(certificate: Certificate): Result {
     return certificate.spec.secretName === '' ? requeueAfter(1000) : undefined
+  }
+}
+
+export class PlainHandler {
+  @onReconcile(Certificate)
+  @owns(ConfigMap)
+  @owns(Secret)
+  async reconcile(certificate: Certificate, ctx: Context<Certificate>) {
+    await ctx.apply(ConfigMap, { data: { secret: certificate.spec.secretName } })
   }
 }
 

@@ -39,7 +39,7 @@ describe('collect', () => {
       @watches(Secret, { labels: { app: 'a' } }) secret() {
         return 'default/a'
       }
-      @onReconcile(Thing, { concurrency: 2, timeout: '1m' }) @owns(Secret) reconcile() {}
+      @onReconcile(Thing, { concurrency: 2, timeout: '1m' }) @owns(Secret) reconcile(_: unknown, _ctx: unknown) {}
       @onDelete(Thing) remove() {}
     }
     expect(collect(ThingHandler, { file: 'things.ts' })).to.deep.equal({
@@ -55,6 +55,20 @@ describe('collect', () => {
       ],
       watches: [{ kind: Secret, method: 'secret', options: { labels: { app: 'a' } } }],
     })
+  })
+
+  it('refuses a builder that forgot to return what it builds', () => {
+    class Forgot {
+      @owns(Service) service(_: unknown, _ctx: unknown) {
+        ;({ spec: {} })
+      }
+      @owns(ConfigMap) unfinished(): Record<string, never> {
+        throw new Error('to do')
+      }
+      @onReconcile(Thing) @owns(Secret) reconcile(_: unknown, _ctx: unknown) {}
+    }
+    expect(complaints(Forgot)).to.have.length(1)
+    expect(complaints(Forgot)[0]).to.contain('things.ts: Forgot.service(): @owns on a method without `return`')
   })
 
   it('takes the finalizer that @onDelete names', () => {
@@ -286,7 +300,7 @@ describe('collect', () => {
 
     it('a suffix where the reconcile method makes the child itself', () => {
       class Wrong {
-        @onReconcile(Thing) @owns(Service, { suffix: 'a' }) reconcile() {}
+        @onReconcile(Thing) @owns(Service, { suffix: 'a' }) reconcile(_: unknown, _ctx: unknown) {}
       }
       expect(complaints(Wrong)[0]).to.contain('Wrong.reconcile(): @owns(Service): suffix is for a builder')
     })

@@ -17,7 +17,14 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   }
 }
 
-const owned = ['policy:NetworkPolicy:true:peers', 'reconcile:ConfigMap:false:', 'services:Service:true:', 'statefulSet:StatefulSet:true:']
+const owned = [
+  'job:Job:true:',
+  'noIngress:Ingress:true:',
+  'policy:NetworkPolicy:true:peers',
+  'reconcile:ConfigMap:false:',
+  'services:Service:true:',
+  'statefulSet:StatefulSet:true:',
+]
 const rest = ['Database', 'reconcile', 4, { method: 'remove', finalizer: 'db.example.com/backup' }, owned, ['secret:Secret']]
 const collected = [
   ['DatabaseHandler', ...rest],
