@@ -87,7 +87,7 @@ export function collect(cls: HandlerClass, options: CollectOptions = {}): Handle
   for (const text of mixedRoles(roles)) report(text.method, text.text)
   for (const text of ownedTwice(owned, reconcile?.method)) report(text.method, text.text)
   for (const { method } of owned) {
-    if (method !== reconcile?.method && cannotReturn(cls.prototype[method as never]))
+    if (reconcile !== undefined && method !== reconcile.method && cannotReturn(cls.prototype[method as never]))
       report(
         `${method}()`,
         '@owns on a method without `return`: nothing would be built, and the children that there are deleted; return the child',
