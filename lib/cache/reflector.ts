@@ -19,6 +19,8 @@ export type { WatchState }
 const SILENCE_MS = 68_000
 /** The server ends a watch after 5 to 10 minutes, so that connections spread over its replicas again. */
 const WATCH_SECONDS = 300
+/** Trouble that lasts is told again after so long. */
+const REMIND_MS = 5 * 60_000
 /** For so long lists that are older than what is known are refused. */
 const BEHIND_MS = 60_000
 
@@ -55,6 +57,7 @@ export class Reflector {
   /** The server does not stream lists. */
   #pages = false
   #history = NO_HISTORY
+  #warnedAt = Number.NEGATIVE_INFINITY
   /** Since when every list was older than what is known, by the monotonic clock. */
   #behindSince: number | undefined
 
@@ -249,7 +252,10 @@ export class Reflector {
     const before = this.#state.phase === 'failing' ? this.#state : undefined
     const since = before?.since ?? this.#options.clock.now()
     const known = before?.missing === missing && before?.error.message === cause.message
-    this.#log[known ? 'debug' : 'warn']({ err: cause, missing, pauseMs: Math.round(pause) }, text(missing))
+    const now = this.#options.clock.now()
+    const silent = known && now - this.#warnedAt < REMIND_MS
+    if (!silent) this.#warnedAt = now
+    this.#log[silent ? 'debug' : 'warn']({ err: cause, missing, pauseMs: Math.round(pause) }, text(missing, this.#options.kind))
     this.#setState({ phase: 'failing', error: cause, since, ...(missing === undefined ? {} : { missing }) })
   }
 
@@ -268,7 +274,9 @@ class StaleListError extends Error {
   override readonly name = 'StaleListError'
 }
 
-function text(missing: 'kind' | 'list' | 'watch' | undefined): string {
+function text(missing: 'kind' | 'list' | 'watch' | undefined, kind: KindRef<unknown>): string {
   if (missing === undefined) return 'The watch failed; trying again'
-  return missing === 'kind' ? 'The API server does not serve this kind; looking again' : `The verb ${missing} is not allowed; trying again`
+  if (missing !== 'kind') return `The verb ${missing} is not allowed; trying again`
+  const remedy = kind.crd !== undefined && !kind.foreign ? 'run with --install-crds' : 'install its definition'
+  return `${kindName(kind)} is not there in the cluster: ${remedy}; looking again`
 }

@@ -62,6 +62,8 @@ export interface ChildrenOptions {
   readonly saw: (kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined) => void
   /** The child's name is taken by somebody else; a run is wanted once it is free. */
   readonly blocked: (kind: KindRef, key: string) => void
+  /** Told of each write of a child. */
+  readonly wrote: (what: 'created' | 'changed' | 'deleted', kind: KindRef, key: string, builder: string) => void
 }
 
 export class Children {
@@ -124,6 +126,7 @@ export class Children {
         const metadata = { ...wanted.metadata, uid, resourceVersion }
         const object = await this.#o.client.apply(kind, { ...wanted, metadata }, { fieldManager: this.#o.fieldManager, force: true })
         this.#remember(wanted, live, object)
+        if (resourceVersion !== object.metadata.resourceVersion) this.#o.wrote(live ? 'changed' : 'created', kind, keyOf(ref), builder)
         return object
       } catch (error) {
         // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.
@@ -162,6 +165,7 @@ export class Children {
       if (this.#made.has(`${kindKey(kind)}/${keyOf(child.metadata)}`)) continue
       await this.checkOwner()
       await deleteObject(client, kind, child.metadata, { uid, resourceVersion })
+      this.#o.wrote('deleted', kind, keyOf(child.metadata), builder)
     }
   }
 
@@ -194,6 +198,15 @@ export class Children {
       uid: primary.uid,
       controller: true,
       blockOwnerDeletion: true,
+    }
+    for (const field of ['apiVersion', 'kind'] as const) {
+      if (desired[field] === undefined || desired[field] === kind[field]) continue
+      const maker = builder === HANDLER ? 'ctx.apply' : `${builder}()`
+      throw new TsopError(
+        'TSOP_CHILD_INVALID',
+        'InvalidChild',
+        `${maker} gave an object with ${field} ${desired[field]} for a ${kindName(kind)} (${kind[field]})`,
+      )
     }
     // What a builder copied from a live object and may not be applied.
     const { status: _s, ...rest } = desired as Desired<KubeObject> & { status?: unknown }

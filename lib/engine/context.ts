@@ -137,6 +137,7 @@ export class RunContext implements Context<KubeObject> {
       now: run.now,
       log: run.log,
       mayRetryFailed: run.mayRetryFailed,
+      touch: () => run.touch(),
     })
   }
 

@@ -16,7 +16,7 @@ import type { Log } from '../resource/log.ts'
 import { backoff, conflictDelay } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
-import { messageOf, StaleError } from './errors.ts'
+import { messageOf, StaleError, whereThrown } from './errors.ts'
 import { defaultFinalizer } from './finalizer.ts'
 import { KeyStates } from './key-state.ts'
 import type { Outcome } from './outcome.ts'
@@ -71,6 +71,12 @@ export interface ControllerScope {
   readonly knownDifferences: KnownDifferences
   readonly statusEchoes: StatusEchoes
   readonly event: RecordEvent
+  /** Whether lines of level info are written. */
+  readonly logsInfo: boolean
+  /** A warning that is worth one line in the life of the process. */
+  warnOnce(message: string): void
+  /** The primary object as the cache has it. */
+  current(key: string): KubeObject | undefined
   /** What is watched of a kind that the class owns. */
   owned(kind: KindRef): Source | undefined
   /** What is watched of a kind, by whomever, where it holds all objects of the namespace (undefined: of all). */
@@ -96,6 +102,9 @@ export class Controller implements ControllerScope {
   readonly concurrency: number
   readonly knownDifferences: KnownDifferences = new Map()
   readonly statusEchoes = new StatusEchoes()
+  readonly logsInfo: boolean
+  readonly #logsDebug: boolean
+  readonly #warned = new Set<string>()
   readonly #o: ControllerOptions
   readonly #queue: WorkQueue
   readonly #states = new KeyStates()
@@ -124,6 +133,8 @@ export class Controller implements ControllerScope {
     this.#kind = options.spec.kind
     this.#facts = { hasDelete: false, finalizer: '' }
     this.log = options.log.child({ controller: kindName(this.#kind) })
+    this.logsInfo = options.log.isLevelEnabled?.('info') ?? true
+    this.#logsDebug = options.log.isLevelEnabled?.('debug') ?? true
     const { timeout, concurrency } = options.spec.reconcile.options
     this.timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout, `${options.spec.className}: timeout`)
     this.concurrency = options.concurrency ?? concurrency ?? DEFAULT_CONCURRENCY
@@ -254,6 +265,16 @@ export class Controller implements ControllerScope {
   /** Keys that are not done: those that wait or have failed, with the reason. */
   unfinished(): { kind: string; key: string; message: string }[] {
     return this.#states.unfinished().map(([key, message]) => ({ kind: kindName(this.#kind), key, message }))
+  }
+
+  current(key: string): KubeObject | undefined {
+    return this.#primaries?.store.get(key)
+  }
+
+  warnOnce(message: string): void {
+    if (this.#warned.has(message)) return
+    this.#warned.add(message)
+    this.log.warn(message)
   }
 
   // ---- the cache ----
@@ -491,8 +512,10 @@ export class Controller implements ControllerScope {
       outdated && (ended.type === 'done' || ended.type === 'wait')
         ? { type: 'conflict', error: new StaleError('a new generation came') }
         : ended
-    if (meta === undefined) this.#states.forget(key)
-    else if (run === undefined || meta.uid === run.primary.uid) {
+    if (meta === undefined) {
+      this.#states.forget(key)
+      if (run?.released) this.#tell(run, outcome, 'done')
+    } else if (run === undefined || meta.uid === run.primary.uid) {
       const before = this.#states.summary(key)
       const state = this.#states.settle(key, outcome)
       if (run && run.unanswered.size > 0) this.#states.unanswered(key, [...run.unanswered])
@@ -534,14 +557,17 @@ export class Controller implements ControllerScope {
     const ms = Math.round(this.clock.monotonic() - run.startedAt)
     switch (outcome.type) {
       case 'done':
-        run.log.debug({ ms }, 'reconciled')
+        if (run.released && this.logsInfo) run.log.info({ ms }, 'cleaned up: the finalizer is gone')
+        else if ((run.becameReady || before !== 'done') && this.logsInfo) run.log.info({ ms }, run.becameReady ? 'ready' : 'reconciled')
+        else if (this.#logsDebug) run.log.debug({ ms }, 'reconciled')
         return
       case 'conflict':
-        run.log.debug({ ms, why: messageOf(outcome.error) }, 'the object changed meanwhile; run again')
+        if (this.#logsDebug) run.log.debug({ ms, why: messageOf(outcome.error) }, 'the object changed meanwhile; run again')
         return
       case 'wait': {
         const { afterMs, reason, message } = outcome.wait
         const again = before === `wait:${reason}:${message}`
+        if (!(again ? this.#logsDebug : this.logsInfo)) return
         run.log[again ? 'debug' : 'info']({ ms, reason, after: formatDuration(afterMs) }, message === '' ? 'waiting' : message)
         return
       }
@@ -550,8 +576,8 @@ export class Controller implements ControllerScope {
         const { error, reason, message } = outcome
         const terminal = outcome.type === 'terminal'
         run.log.error(
-          { ms, err: error, reason, attempt: run.attempt },
-          terminal ? `${message} (not tried again until the object changes)` : message,
+          { ms, err: error, reason, attempt: run.attempt, at: whereThrown(error) },
+          terminal ? `${message} (not tried again until the object changes or the operator starts anew)` : message,
         )
         if (before !== `${outcome.type}:${reason}:${message}`) run.event('Warning', reason, message)
       }

@@ -68,10 +68,42 @@ export class StaleError extends Error {
   }
 }
 
-/** One line of an error for a condition or a log. */
+/** One line of an error for a condition or a log: its message, and those of its causes, where `fetch failed` hides what happened. */
 export function messageOf(error: unknown): string {
+  let text = ownMessage(error)
+  let cause = causeOf(error)
+  for (let depth = 0; cause !== undefined && depth < 3; depth++) {
+    const more = ownMessage(cause)
+    if (!text.includes(more)) text += `: ${more}`
+    cause = causeOf(cause)
+  }
+  return text
+}
+
+function ownMessage(error: unknown): string {
+  // What `fetch` gives for a name with several addresses.
+  if (error instanceof AggregateError && error.message === '' && error.errors.length > 0) return ownMessage(error.errors[0])
   if (error instanceof Error) return error.message === '' ? error.name : error.message
   return typeof error === 'string' ? error : `a value that is no Error was thrown: ${textOf(error)}`
+}
+
+function causeOf(error: unknown): Error | undefined {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : undefined
+}
+
+const LIBRARY = new URL('..', import.meta.url).href
+const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/
+
+/** The first line of a stack that is the user's own code, as `file:line:column`; undefined where there is none. */
+export function whereThrown(error: unknown): string | undefined {
+  const stack = error instanceof Error && !(error instanceof TsopError) ? error.stack : undefined
+  for (const line of stack?.split('\n') ?? []) {
+    const place = FRAME.exec(line)?.[1]
+    if (place === undefined || place.includes('/node_modules/')) continue
+    const href = place.startsWith('file:') ? place : `file://${place}`
+    if (!href.startsWith(LIBRARY)) return href.slice('file://'.length)
+  }
+  return undefined
 }
 
 /** Not every object can be turned into text. */

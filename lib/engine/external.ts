@@ -33,6 +33,8 @@ export interface ExternalRecord {
   value?: unknown
   /** Of the object, when the job was reported as failed: a new one asks for a new try. */
   generation?: number
+  /** The same for its labels and annotations. */
+  touch?: string
 }
 
 const STEP = /^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
@@ -46,6 +48,8 @@ export interface ExternalOptions {
   readonly log: Log
   /** Failures that this process has seen reported for this object, so that a failed job is tried anew only by a later run. */
   readonly mayRetryFailed: boolean
+  /** A text that changes with the object's labels and annotations. */
+  readonly touch: () => string
 }
 
 /** A text that is the same for every run over this very object, step and parts. */
@@ -68,8 +72,12 @@ export async function external<T>(step: string, job: ExternalJob<T>, options: Ex
   let record = records.get(step)
   if (record?.state === 'done') return { done: true, value: record.value as T }
   const { generation } = options.primary
-  // A new generation asks too, also one that came while no operator ran.
-  if (record?.state === 'failed' && !options.mayRetryFailed && (record.generation ?? generation) === generation) throw failed(step, record)
+  // A new generation and a touch ask too, also those that came while no operator ran.
+  const isAsked =
+    options.mayRetryFailed ||
+    (record?.generation ?? generation) !== generation ||
+    (record?.touch !== undefined && record.touch !== options.touch())
+  if (record?.state === 'failed' && !isAsked) throw failed(step, record)
 
   const known = record !== undefined && record.state !== 'failed'
   if (!known) {
@@ -115,8 +123,7 @@ async function settle<T>(
   records: Records,
 ): Promise<External<T>> {
   if ('failed' in state) {
-    const { generation } = records.primary
-    const after: ExternalRecord = { ...record, state: 'failed', message: state.failed, ...(generation === undefined ? {} : { generation }) }
+    const after: ExternalRecord = { ...record, state: 'failed', message: state.failed, ...records.asks() }
     await records.put(step, after)
     throw failed(step, after)
   }
@@ -175,8 +182,10 @@ class Records {
     this.#o = options
   }
 
-  get primary(): Primary {
-    return this.#o.primary
+  /** What a new try is told by. */
+  asks(): { generation?: number; touch: string } {
+    const { generation } = this.#o.primary
+    return { touch: this.#o.touch(), ...(generation === undefined ? {} : { generation }) }
   }
 
   get(step: string): ExternalRecord | undefined {

@@ -2,7 +2,7 @@
  * One run over one object: finalizer → children → handler → status, and how it ended. Everything that belongs to the run ends with it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { isStillThere } from '../api/client.ts'
 import { timestamp } from '../api/clock.ts'
 import { mergePatch } from '../api/patch.ts'
@@ -18,10 +18,11 @@ import { type ConditionDraft, cut, nextStatus, type Status } from './conditions.
 import { handlerFields, RunContext } from './context.ts'
 import type { ControllerScope } from './controller.ts'
 import { decide } from './decide.ts'
+import { canonicalJson } from './diff.ts'
 import { isTerminalError, messageOf, StaleError, TsopError } from './errors.ts'
 import { addFinalizer, removeFinalizer } from './finalizer.ts'
 import { type Outcome, REASON, requeueAfter } from './outcome.ts'
-import { Primary } from './primary.ts'
+import { EXTERNAL_ANNOTATION, Primary } from './primary.ts'
 import { type Journal, RunClient } from './run-client.ts'
 import type { Reason } from './wake.ts'
 
@@ -63,6 +64,10 @@ export class Run implements Journal {
   #closed: (() => Error) | undefined
   /** The finalizer is gone, and with it whatever the status could tell. */
   #released = false
+  /** This run made `Ready` true. */
+  becameReady = false
+  /** The builder whose child is being applied. */
+  #building: string | undefined
 
   constructor(scope: ControllerScope, key: string, object: KubeObject, attempt: number, mayRetryFailed: boolean) {
     this.scope = scope
@@ -135,7 +140,9 @@ export class Run implements Journal {
       kinds.set(kindKey(kind), kind)
       if (!builder) continue
       const children = this.children.named(kind, await this.#call(method, object), { method, suffix })
+      this.#building = method
       for (const child of children) await this.children.apply(kind, child, method)
+      this.#building = undefined
     }
     for (const kind of kinds.values()) await this.children.prune(kind)
   }
@@ -199,7 +206,8 @@ export class Run implements Journal {
         : this.primary.deleting
           ? 'DeleteFailed'
           : 'ReconcileFailed'
-    return { type: 'error', error, reason, message: cut(messageOf(error)) }
+    const place = this.#building === undefined || error instanceof TsopError ? '' : `${this.#building}(): `
+    return { type: 'error', error, reason, message: cut(place + messageOf(error)) }
   }
 
   // ---- the engine's writes ----
@@ -229,12 +237,15 @@ export class Run implements Journal {
         const patch = this.#statusPatch(outcome, fields)
         if (patch === undefined) return outcome
         const { uid, resourceVersion } = this.primary
+        const wasReady = isReady(this.primary.status)
         try {
           const answer = await this.#engine.status.patch<KubeObject>(kind, ref, {
             type: 'merge',
             value: { metadata: { uid, resourceVersion }, status: patch },
           })
           this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
+          this.becameReady = !wasReady && isReady((answer as { status?: Status }).status)
+          if (fields !== undefined) this.#missPruned(fields, (answer as { status?: Status }).status)
           return outcome
         } catch (error) {
           if (!again || !isConflict(error) || !(await this.#onlyMetadataChanged())) throw error
@@ -250,6 +261,16 @@ export class Run implements Journal {
       // What the handler drafted is no JSON or refused by the schema: without it the conditions can say so.
       const isDraftWrong = isInvalid(error) || (error instanceof TsopError && error.code === 'TSOP_STATUS_INVALID')
       return isDraftWrong && fields !== undefined ? this.#report(failed, false) : failed
+    }
+  }
+
+  /** Says which fields of the handler's the definition in the cluster does not know: the server drops them without a word. */
+  #missPruned(fields: Record<string, unknown>, kept: Status | undefined): void {
+    const { kind } = this.primary
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === undefined || value === null || kept?.[name] !== undefined) continue
+      const remedy = kind.crd !== undefined && !kind.foreign ? 'run with --install-crds' : 'bring its definition up to date'
+      this.scope.warnOnce(`status.${name} is not kept: the definition of ${kindName(kind)} in the cluster does not know it; ${remedy}`)
     }
   }
 
@@ -349,6 +370,9 @@ export class Run implements Journal {
       fieldManager: scope.fieldManager,
       saw: (kind, ref, object, uid) => scope.saw(kind, ref, object, uid),
       blocked: (kind, key) => scope.blocked(kind, key, this.primary.key),
+      wrote: (what, kind, key, builder) => {
+        if (scope.logsInfo) this.log.info({ builder }, `${what} ${kindName(kind)} ${key}`)
+      },
     })
     return this.#children
   }
@@ -412,6 +436,17 @@ export class Run implements Journal {
     return () => void this.unanswered.delete(write)
   }
 
+  /** Labels and annotations as they are, but for tsop's own: what a person touches to ask for another try. */
+  touch(): string {
+    const { labels, annotations } = this.scope.current(this.primary.key)?.metadata ?? {}
+    const { [EXTERNAL_ANNOTATION]: _, ...others } = annotations ?? {}
+    return hash('sha256', canonicalJson([labels ?? {}, others]), 'hex').slice(0, 16)
+  }
+
+  get released(): boolean {
+    return this.#released
+  }
+
   /** Whether what arrived during the run was its own doing. */
   isOwn({ write }: Arrival): boolean {
     return write !== undefined && this.#ownWrites.has(`${write.uid}/${write.deleted ? 'deleted' : write.resourceVersion}`)
@@ -431,4 +466,8 @@ export class Run implements Journal {
       cut ?? new TsopError('TSOP_CONTEXT_CLOSED', 'ContextClosed', `the run over ${this.scope.kind.kind} ${this.primary.key} has ended`)
     this.#abort?.abort(this.#closed())
   }
+}
+
+function isReady(status: Status | undefined): boolean {
+  return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 }

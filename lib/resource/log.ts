@@ -6,6 +6,8 @@ export interface Log {
   info(fields: object | string, message?: string): void
   warn(fields: object | string, message?: string): void
   error(fields: object | string, message?: string): void
+  /** Whether lines of this level are written at all, so that nobody makes them for nothing. Absent: they are. */
+  isLevelEnabled?(level: string): boolean
   /** A logger that adds `fields` to every line. */
   child(fields: object): Log
 }

@@ -76,7 +76,15 @@ async function step(
   const watched = { ...job, lookup: around('lookup'), run: around('run') }
   const now = () => '2026-01-01T00:00:00Z'
   point()
-  return external('backup', watched, { primary, client, signal: controller.signal, now, log: world.log, mayRetryFailed })
+  return external('backup', watched, {
+    primary,
+    client,
+    signal: controller.signal,
+    now,
+    log: world.log,
+    mayRetryFailed,
+    touch: () => 'as it was',
+  })
 }
 
 function worldWith(kind: KindRef, rest: object = { spec: {} }) {
@@ -416,7 +424,7 @@ describe('a schema that is somebody else’s', () => {
   })
 })
 
-describe('a failed job, and a new generation that came while no operator ran (promise 14)', () => {
+describe('a failed job, and a new generation or a touch that came while no operator ran (promise 14)', () => {
   it('is tried anew under a new key', async () => {
     const world = new World()
     const keys: string[] = []
@@ -441,10 +449,16 @@ describe('a failed job, and a new generation that came while no operator ran (pr
     expect(keys, 'a restart alone is no reason').to.have.length(1)
     await world.stop()
     world.api.edit(Database, 'a', (db) => {
-      db['spec'] = { good: true }
+      db['spec'] = { good: false, other: 1 }
     })
     await world.start(op())
-    expect(new Set(keys).size).to.equal(2)
     expect(keys).to.have.length(2)
+    await world.stop()
+    world.api.edit(Database, 'a', (db) => {
+      db.metadata.annotations = { 'example.com/retry': '1' }
+    })
+    await world.start(op())
+    expect(keys, 'a touch asks as well').to.have.length(3)
+    expect(new Set(keys).size).to.equal(3)
   })
 })

@@ -39,8 +39,8 @@ describe('waiting is not an error (promise 4)', () => {
 
   it('is logged as information, with reason and duration, and never as an error', async () => {
     const { world } = await operator(() => requeueAfter('1m30s', { reason: 'PodsStarting', message: '1 of 3 pods' }))
-    const line = world.lines.find(({ level }) => level === 'info')
-    expect(line?.message).to.equal('1 of 3 pods')
+    const line = world.lines.find(({ message }) => message === '1 of 3 pods')
+    expect(line?.level).to.equal('info')
     expect(line?.fields).to.include({ reason: 'PodsStarting', after: '1m30s' })
     await world.ms(180_000)
     expect(world.logged('error')).to.deep.equal([])
