@@ -30,7 +30,7 @@ export function banner(facts: BannerFacts, hint: string | undefined, colour: boo
   const width = Math.max(...facts.controllers.map(({ kindName }) => kindName.length))
   return [
     '',
-    `  ${paint(1, 'tsop')} ${facts.version} · ${facts.name} ${paint(32, `ready in ${Math.round(facts.readyMs)} ms`)}`,
+    `  ${paint(1, 'tsop')} ${facts.version} · ${facts.name} ${outcome(facts, paint)}`,
     '',
     `  ${label('cluster')}${facts.server}${facts.context === '' ? '' : ` (${facts.context})`}`,
     `  ${label('namespaces')}${facts.namespaces?.join(', ') ?? 'all'}`,
@@ -44,17 +44,33 @@ export function banner(facts: BannerFacts, hint: string | undefined, colour: boo
   ].join('\n')
 }
 
+function outcome({ controllers, readyMs }: BannerFacts, paint: (code: number, text: string) => string): string {
+  const took = `in ${Math.round(readyMs)} ms`
+  const waits = waiting(controllers)
+  return waits === undefined ? paint(32, `ready ${took}`) : paint(33, `started ${took}; ${waits}`)
+}
+
+/** `1 of 2 kinds waits`; undefined where all are served. */
+function waiting(controllers: readonly BannerController[]): string | undefined {
+  const failing = controllers.filter(({ state }) => state === 'failing').length
+  return failing === 0 ? undefined : `${failing} of ${controllers.length} kinds ${failing === 1 ? 'waits' : 'wait'}`
+}
+
 function details({ owns, watches, concurrency, state, problem }: BannerController, paint: (code: number, text: string) => string): string {
   const parts = [
     ...(owns.length > 0 ? [`owns ${owns.join(', ')}`] : []),
     ...(watches.length > 0 ? [`watches ${watches.join(', ')}`] : []),
     `${concurrency} at once`,
-    ...(state === 'failing' ? [paint(31, `failing: ${problem ?? 'see the log'}`)] : []),
+    ...(state === 'failing' ? [paint(31, `waits: ${problem ?? 'see the log'}`)] : []),
   ]
   return parts.join(' · ')
 }
 
-/** The same facts as one structured line. */
+/** The same facts as one structured line: `ready`, or a warning where a kind cannot be served. */
 export function logBanner(log: Log, { version, name, server, context, namespaces, controllers, readyMs }: BannerFacts): void {
-  log.info({ version, name, server, context, namespaces: namespaces ?? 'all', controllers, readyMs: Math.round(readyMs) }, 'ready')
+  const fields = { version, name, server, context, namespaces: namespaces ?? 'all', controllers, readyMs: Math.round(readyMs) }
+  const waits = waiting(controllers)
+  const problems = controllers.filter(({ state }) => state === 'failing').map(({ kindName, problem }) => problem ?? kindName)
+  if (waits === undefined) log.info(fields, 'ready')
+  else log.warn(fields, `started; ${waits}: ${problems.join('; ')}`)
 }

@@ -1,11 +1,11 @@
 /** The operator itself: finds its cluster, prepares it, serves the handlers' kinds until it is asked to stop. */
 
 import { Client } from '../api/client.ts'
-import { delay, systemClock, systemRandom } from '../api/clock.ts'
+import { systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { createTransport } from '../api/http-transport.ts'
 import { loadCluster } from '../api/kubeconfig.ts'
-import { Manager } from '../engine/manager.ts'
+import { type ControllerStatus, Manager } from '../engine/manager.ts'
 import { createLogger } from '../observe/logger.ts'
 import { kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
@@ -13,16 +13,16 @@ import { banner, logBanner } from './banner.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { ApplyContext } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
+import { explained } from './missing-kinds.ts'
+import { warnOfMissing } from './missing-namespaces.ts'
 import { nearest } from './nearest.ts'
+import { finishOnce } from './once.ts'
 import { operatorName } from './operator-name.ts'
 import type { Options } from './options.ts'
 import { patience, reachCluster } from './reach-cluster.ts'
-import { aborted, unlessAborted } from './signals.ts'
+import { aborted, type Stopped, unlessAborted } from './signals.ts'
 import { isSupervised } from './supervisor.ts'
 import { version } from './version.ts'
-
-/** How long `--once` waits for a kind that cannot be watched. */
-const ONCE_MS = 10_000
 
 /**
  * `undo` gets the steps that end what was begun; the caller takes them in reverse order, however this ends. `managed` is called when
@@ -66,17 +66,26 @@ export async function operate(
   const manager = new Manager({ name, client, handlers, namespaces: options.namespaces, concurrency: options.concurrency, log })
   undo.push(() => manager.stop())
   managed()
-  await unlessAborted(signal, manager.start())
+  await unlessAborted(signal, Promise.all([manager.start(), warnOfMissing(options.namespaces ?? [], client, log, signal)]))
 
+  const readyMs = performance.now()
+  const explain = (all: readonly ControllerStatus[]) =>
+    explained(
+      all,
+      handlers.map(({ spec }) => spec),
+      client,
+    )
+  const controllers = await unlessAborted(signal, explain(manager.controllers))
   const { server, context } = cluster
-  const facts = { version: version(), name, server, context, namespaces: options.namespaces, controllers: manager.controllers }
-  const ready = { ...facts, readyMs: performance.now() }
-  if (format === 'json') logBanner(log, ready)
-  else process.stdout.write(banner(ready, terminal && !options.once ? hint(handlers) : undefined, colour))
+  const facts = { version: version(), name, server, context, namespaces: options.namespaces, controllers, readyMs }
+  if (format === 'json') logBanner(log, facts)
+  else process.stdout.write(banner(facts, terminal && !options.once ? hint(handlers) : undefined, colour))
 
-  if (options.once) return await finish(manager, signal, log)
+  if (options.once) return await finishOnce(manager, explain, signal, log)
+  tellRecovery(manager, log)
   await aborted(signal)
-  log.info({ signal: (signal.reason as Error).message }, 'stopping: no new run starts, running ones get their time')
+  const { by, message } = signal.reason as Stopped
+  log.info(by === undefined ? { why: message } : { signal: by }, 'stopping: no new run starts, running ones get their time')
   return exitCodes.ok
 }
 
@@ -114,25 +123,15 @@ async function prepare(
   }
 }
 
-/** `--once`: says of each object that is not done why. */
-async function finish(manager: Manager, signal: AbortSignal, log: Log): Promise<ExitCode> {
-  await unlessAborted(signal, recovered(manager, signal))
-  const { failed } = await unlessAborted(signal, manager.whenIdle())
-  for (const { kind, key, message } of failed) log.error({ controller: kind, ...(key !== '' && { name: key }) }, `not done: ${message}`)
-  if (failed.length === 0) log.info('every object is reconciled')
-  return failed.length === 0 ? exitCodes.ok : exitCodes.failed
-}
-
-/** A kind that cannot be watched gets a little time: its definition may just have been installed, the server may be busy. */
-async function recovered(manager: Manager, signal: AbortSignal): Promise<void> {
+/** After a start at which a kind could not be watched: that all of them are. */
+function tellRecovery(manager: Manager, log: Log): void {
   const failing = () => manager.controllers.some(({ state }) => state === 'failing')
   if (!failing()) return
-  const over = new AbortController()
   const end = manager.onChange(() => {
-    if (!failing()) over.abort()
+    if (failing()) return
+    end()
+    log.info('every kind is served now')
   })
-  await delay(systemClock, ONCE_MS, AbortSignal.any([signal, over.signal])).catch(() => {})
-  end()
 }
 
 function checkConcurrency({ concurrency }: Options, handlers: readonly LoadedHandler[]): void {

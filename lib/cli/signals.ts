@@ -6,6 +6,13 @@ import { isSupervised } from './supervisor.ts'
 /** The reason of the signal that `stopSignal` gives: somebody asked the process to stop. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
+  /** Undefined: nobody sent one, the supervisor has gone. */
+  readonly by: NodeJS.Signals | undefined
+
+  constructor(message: string, by?: NodeJS.Signals) {
+    super(message)
+    this.by = by
+  }
 }
 
 /** Aborted at the first SIGINT or SIGTERM, and when the supervisor of `--watch` is gone. `dispose` gives the signals back. */
@@ -13,7 +20,7 @@ export function stopSignal(): { signal: AbortSignal; dispose: () => void } {
   const stop = new AbortController()
   const ask = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) process.exit(name === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated)
-    stop.abort(new Stopped(`stopped by ${name}`))
+    stop.abort(new Stopped(`stopped by ${name}`, name))
   }
   const orphaned = () => stop.abort(new Stopped('the supervisor has gone'))
   process.on('SIGINT', ask)

@@ -13,7 +13,7 @@ export interface OperatorOptions {
   readonly cwd?: string
   /** Default: false, only the test's namespace. For cluster-scoped kinds with children in namespaces. */
   readonly allNamespaces?: boolean
-  /** Default: true, wait until it says that it is ready. */
+  /** Default: true, wait until it says that it has started. */
   readonly ready?: boolean
 }
 
@@ -54,7 +54,7 @@ export class Operator {
   /** Starts it; resolves as soon as it is ready, and rejects where it exits before. */
   static async start(options: OperatorOptions, kubeconfig: string): Promise<Operator> {
     const operator = new Operator(options, kubeconfig)
-    if (options.ready !== false) await operator.logged(/ready in|"msg":"ready"/)
+    if (options.ready !== false) await operator.logged(/(ready|started) in|"msg":"(ready"|started;)/)
     return operator
   }
 

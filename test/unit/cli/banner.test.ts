@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { type BannerFacts, banner } from '../../../lib/cli/banner.ts'
+import { type BannerFacts, banner, logBanner } from '../../../lib/cli/banner.ts'
 import { operatorName } from '../../../lib/cli/operator-name.ts'
+import type { Log } from '../../../lib/resource/log.ts'
 import { Project } from './project.ts'
 
 const facts: BannerFacts = {
@@ -19,16 +20,30 @@ const facts: BannerFacts = {
 describe('the start banner', () => {
   it('tells in a few lines where it runs and what it serves', () => {
     expect(banner(facts, 'Ctrl-C stops', false)).to.equal(`
-  tsop 1.2.3 · shop-operator ready in 412 ms
+  tsop 1.2.3 · shop-operator started in 412 ms; 1 of 2 kinds waits
 
   cluster    https://cluster:6443 (work)
   namespaces shop, test
   reconciles Database.db.example.com owns StatefulSet.apps, Service · watches Secret · 4 at once
-             Team.example.com        1 at once · failing: may not list teams
+             Team.example.com        1 at once · waits: may not list teams
 
   Ctrl-C stops
 
 `)
+  })
+
+  it('says ready only where every kind is served', () => {
+    const [first] = facts.controllers as [BannerFacts['controllers'][number]]
+    expect(banner({ ...facts, controllers: [first] }, undefined, false)).to.contain('shop-operator ready in 412 ms')
+    const lines: unknown[] = []
+    const write = (level: string) => (_: object | string, message?: string) => void lines.push([level, message])
+    const log: Log = { ...Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, write(level)])) } as never
+    logBanner(log, { ...facts, controllers: [first] })
+    logBanner(log, facts)
+    expect(lines).to.deep.equal([
+      ['info', 'ready'],
+      ['warn', 'started; 1 of 2 kinds waits: may not list teams'],
+    ])
   })
 
   it('has colours only where they are wanted', () => {

@@ -271,6 +271,73 @@ describe('tsop-run, the real process', function () {
       expect(JSON.parse(last[0] ?? '')).to.deep.include({ level: 'error', controller: 'Widget.example.com', name: 'shop/b' })
     })
 
+    it('says what to do about a kind that is not installed, and that it is served once it is', async () => {
+      const own = `
+        import { kind, onReconcile, owns, resource, z } from 'tsop'
+        const Widget = resource({ group: 'example.com', version: 'v1', kind: 'Widget', spec: z.object({}) })
+        export class WidgetHandler { @onReconcile(Widget) async reconcile() {} }
+        export class OtherHandler {
+          @owns(kind('other.com/v1', 'Part')) part() { return {} }
+          @onReconcile(kind('v1', 'Thing', { plural: 'things', scope: 'Namespaced' })) async reconcile() {}
+        }`
+      const { p, options, server } = await connected({ 'handlers/widget.ts': own })
+      let there = false
+      const body = {
+        resources: [
+          { name: 'parts', kind: 'Part', namespaced: true, verbs: [] },
+          { name: 'things', kind: 'Thing', namespaced: true, verbs: [] },
+        ],
+      }
+      server.override = ({ path }) => {
+        if (path === '/api/v1') return { status: 200, body }
+        if (!/example\.com|other\.com/.test(path)) return undefined
+        if (!there) return { status: 404 }
+        return path === '/apis/other.com/v1' ? { status: 200, body } : undefined
+      }
+      const running = p.start([], options)
+      await running.hears(/"msg":"started;/)
+      const line = JSON.parse(running.said.split('\n').find((l) => l.includes('"started;')) ?? '{}')
+      expect(line.level).to.equal('warn')
+      expect(line.msg).to.equal(
+        'started; 2 of 2 kinds wait: Part.other.com is not installed in the cluster; install its definition; Widget.example.com is not installed in the cluster; run with --install-crds',
+      )
+      there = true
+      await running.hears(/every kind is served now/)
+      running.child.kill('SIGTERM')
+      expect((await running.ended).stdout).to.contain('"signal":"SIGTERM"')
+    })
+
+    it('warns of a namespace that does not exist, and only where that can be known', async () => {
+      const { p, options, server } = await connected()
+      const notFound = { kind: 'Status', status: 'Failure', code: 404, reason: 'NotFound', message: 'not found', details: { name: 'shpo' } }
+      server.override = ({ path }) => {
+        if (path === '/api/v1/namespaces/shpo') return { status: 404, body: notFound }
+        return path === '/api/v1/namespaces/secret' ? { status: 403 } : undefined
+      }
+      const { code, stdout } = await p.run(['-n', 'shop', '-n', 'shpo', '-n', 'secret', '--once'], options)
+      expect(code, stdout).to.equal(0)
+      expect(stdout.match(/"the namespace [^"]*/g)).to.deep.equal(['"the namespace shpo does not exist; it is served as soon as it does'])
+    })
+
+    it('tells with --once a wait from a failure, and counts both', async () => {
+      const body = `
+        const { name } = (object as any).metadata
+        if (name === 'b') throw new Error('no luck')
+        if (name === 'c') return requeueAfter('1m', { reason: 'PodsStarting', message: '0 of 1 pods' })`
+      const handler = widgetHandler({ body }).replace('import {', 'import { requeueAfter,')
+      const { p, options, server } = await connected({ 'handlers/widget.ts': handler })
+      server.objects.set('/apis/example.com/v1/widgets', [widget('a'), widget('b'), widget('c')])
+      const { code, stdout } = await p.run(['--once'], options)
+      expect(code, stdout).to.equal(1)
+      const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(lines.at(-1)).to.deep.include({ level: 'error', failed: 1, waiting: 1, msg: 'not all is done: 1 failed, 1 waits' })
+      const wait = lines.find(({ msg }) => msg.startsWith('waits'))
+      expect(wait).to.deep.include({ level: 'warn', name: 'shop/c', msg: 'waits: PodsStarting: 0 of 1 pods' })
+    })
+
     it('applies definitions and manifests before it starts, as its own field manager', async () => {
       const { p, options, server } = await connected({
         'handlers/widget.ts': `
