@@ -11,7 +11,7 @@ import { Discovery, type KindInfo } from './discovery.ts'
 import { collectionPath, objectPath, query } from './paths.ts'
 import { retryDelayMs } from './retry.ts'
 import { toFieldSelector, toLabelSelector } from './selectors.ts'
-import { isGone, isNotFound, type StatusError, statusError } from './status-error.ts'
+import { isGone, isObjectMissing, type StatusError, statusError } from './status-error.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { openGate, type WriteGate } from './write-gate.ts'
 
@@ -120,7 +120,7 @@ export class Client {
     try {
       return await this.get(kind, ref, options)
     } catch (error) {
-      if (isNotFound(error)) return undefined
+      if (isObjectMissing(error, ref.name)) return undefined
       throw error
     }
   }

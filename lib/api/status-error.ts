@@ -62,6 +62,14 @@ export function isNotFound(error: unknown): boolean {
   return hasStatus(error, 404)
 }
 
+/**
+ * 404 for this very object. The same code without its name comes from a path that is not served (a CRD or version that went, a proxy):
+ * that says nothing of the object.
+ */
+export function isObjectMissing(error: unknown, name: string): boolean {
+  return isNotFound(error) && (error as StatusError).details?.name === name
+}
+
 /** 409: somebody changed the object in between, or it exists already (see `isAlreadyExists`). */
 export function isConflict(error: unknown): boolean {
   return hasStatus(error, 409)

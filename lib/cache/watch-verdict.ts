@@ -17,6 +17,8 @@ const FIRST_PAUSE_MS = 800
 const LONGEST_PAUSE_MS = 30_000
 /** What an administrator provides (a CRD, a right) should be noticed soon. */
 const LONGEST_PAUSE_MISSING_MS = 10_000
+/** Longer than this nobody is left alone, whatever a server (or a load balancer's maintenance page) asks for. */
+const LONGEST_ASKED_MS = 60_000
 const JITTER = 0.25
 
 /** One try to list and watch, after its end. */
@@ -57,7 +59,10 @@ export interface Verdict {
 /** How each way an attempt may end is answered. */
 export function verdictOf(attempt: Attempt, before: History): Verdict {
   const trouble = troubleOf(attempt, attempt.verb)
-  const wait = { leastMs: trouble.retryAfterMs, longestMs: trouble.missing === undefined ? LONGEST_PAUSE_MS : LONGEST_PAUSE_MISSING_MS }
+  const wait = {
+    leastMs: Math.min(LONGEST_ASKED_MS, trouble.retryAfterMs),
+    longestMs: trouble.missing === undefined ? LONGEST_PAUSE_MS : LONGEST_PAUSE_MISSING_MS,
+  }
   const failing = { missing: trouble.missing }
 
   if (!attempt.complete) {

@@ -3,7 +3,7 @@
  * longer wanted. All by server-side apply under the operator's field manager.
  */
 import { hash } from 'node:crypto'
-import { isConflict, isInvalid, isNotFound } from '../api/status-error.ts'
+import { isConflict, isInvalid, isObjectMissing } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import type { Applied, ContextClient } from '../resource/context-client.ts'
 import {
@@ -324,7 +324,7 @@ export async function deleteObject(
   try {
     await client.delete(kind, { name, namespace }, { propagationPolicy: 'Background', ...precondition })
   } catch (error) {
-    if (!isNotFound(error)) throw error
+    if (!isObjectMissing(error, name)) throw error
   }
 }
 

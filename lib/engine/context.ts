@@ -138,6 +138,7 @@ export class RunContext implements Context<KubeObject> {
       log: run.log,
       mayRetryFailed: run.mayRetryFailed,
       touch: () => run.touch(),
+      rebase: () => run.rebase(),
     })
   }
 
@@ -194,6 +195,8 @@ class DraftedConditions implements Conditions {
 
   ready(text: { reason?: string; message?: string }): void {
     this.#run.check()
+    if (text.message !== undefined && typeof text.message !== 'string')
+      throw new TypeError(`ctx.conditions.ready: message must be a text, not ${typeof text.message}`)
     if (text.reason !== undefined) checkCondition({ type: 'ready', status: 'True', reason: text.reason })
     this.#run.conditionDraft.ready = { ...this.#run.conditionDraft.ready, ...text }
   }

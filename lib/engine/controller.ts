@@ -13,7 +13,7 @@ import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
-import { backoff, conflictDelay } from './backoff.ts'
+import { backoff, conflictDelay, LONGEST_BACKOFF_MS } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
 import { messageOf, StaleError, whereThrown } from './errors.ts'
@@ -463,6 +463,7 @@ export class Controller implements ControllerScope {
     const unanswered = this.#states.takeUnanswered(key)
     let run: Run | undefined
     let outcome: Outcome = { type: 'done' }
+    let reported = 0
     try {
       for (const { kind, ref } of unanswered) await this.#look(kind, ref)
       const object = this.#primaries?.store.get(key)
@@ -471,7 +472,10 @@ export class Controller implements ControllerScope {
       else if (object !== undefined && this.#phase === 'running') {
         run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
         this.#runs.set(key, run)
-        outcome = await run.execute()
+        const pending = this.#states.toReport(key)
+        const isSame = pending !== undefined && pending.generation === run.primary.generation
+        reported = isSame ? pending.tries : 0
+        outcome = await run.execute(isSame ? pending.outcome : undefined)
       }
     } catch (error) {
       this.#states.unanswered(key, unanswered)
@@ -479,7 +483,13 @@ export class Controller implements ControllerScope {
     }
     this.#runs.delete(key)
     try {
-      await this.#settle(key, run, outcome)
+      await this.#settle(key, run, outcome, reported)
+    } catch (error) {
+      // Nothing that a handler threw, or a logger, may take a key out of the queue.
+      this.#queue.add(key, 'background', backoff(1, this.#o.random))
+      try {
+        this.log.error(`the end of a run over ${key} could not be told: ${messageOf(error)}`)
+      } catch {}
     } finally {
       this.#queue.done(key)
       this.#pump()
@@ -503,7 +513,7 @@ export class Controller implements ControllerScope {
   }
 
   /** What comes next for the key. */
-  async #settle(key: string, run: Run | undefined, ended: Outcome): Promise<void> {
+  async #settle(key: string, run: Run | undefined, ended: Outcome, reported: number): Promise<void> {
     const { random } = this.#o
     const meta = this.#primaries?.store.meta(key)
     // A handler that changed its own object's spec has not seen the generation this made.
@@ -512,15 +522,12 @@ export class Controller implements ControllerScope {
       outdated && (ended.type === 'done' || ended.type === 'wait')
         ? { type: 'conflict', error: new StaleError('a new generation came') }
         : ended
-    if (meta === undefined) {
-      this.#states.forget(key)
-      if (run?.released) this.#tell(run, outcome, 'done')
-    } else if (run === undefined || meta.uid === run.primary.uid) {
-      const before = this.#states.summary(key)
+    const before = this.#states.summary(key)
+    const isCurrent = run === undefined || meta?.uid === run.primary.uid
+    if (meta === undefined) this.#states.forget(key)
+    else if (isCurrent) {
       const state = this.#states.settle(key, outcome)
       if (run && run.unanswered.size > 0) this.#states.unanswered(key, [...run.unanswered])
-      if (run) this.#tell(run, outcome, before)
-      else if (outcome.type === 'error') this.log.error({ err: outcome.error, key, reason: outcome.reason }, outcome.message)
       const background: Priority = 'background'
       switch (outcome.type) {
         case 'done':
@@ -537,9 +544,17 @@ export class Controller implements ControllerScope {
           if (run && ended.type === 'conflict') await this.#refresh(run)
           break
         case 'terminal':
+          if (run?.unreported) {
+            const tries = this.#states.unreported(key, outcome, run.primary.generation, reported)
+            this.#queue.add(key, background, backoff(tries, random))
+          }
       }
     }
     for (const arrival of run?.arrivals ?? []) if (!run?.isOwn(arrival)) this.#wake(key, arrival.reason)
+    if (reported > 0) return // told when it ended
+    if (run !== undefined && ((meta !== undefined && isCurrent) || run.released)) this.#tell(run, outcome, before)
+    else if (run === undefined && outcome.type === 'error')
+      this.log.error({ err: outcome.error, key, reason: outcome.reason }, outcome.message)
   }
 
   /** After a conflict: the object as it is now, unless the cache has come further by itself. */
@@ -590,12 +605,13 @@ export class Controller implements ControllerScope {
     const { key, uid } = run.primary
     run.log.error({ err: error }, 'a promise that nobody awaited was rejected after its run had ended')
     if (this.#runs.has(key) || this.#primaries?.store.meta(key)?.uid !== uid) return
-    const state = this.#states.settle(key, { type: 'error', error, reason: 'Unhandled', message: messageOf(error) })
-    this.#queue.add(key, 'background', backoff(state.failures, this.#o.random))
+    const late = this.#states.late(key, this.clock.monotonic())
+    this.#states.settle(key, { type: 'error', error, reason: 'Unhandled', message: messageOf(error) })
+    this.#queue.add(key, 'background', backoff(late, this.#o.random))
   }
 }
 
-/** How long the server asked to stay away. */
+/** How long the server asked to stay away; no longer than the longest back-off, whatever it asks. */
 function retryAfterMs(error: unknown): number {
-  return error instanceof StatusError ? (error.retryAfterMs ?? 0) : 0
+  return error instanceof StatusError ? Math.min(LONGEST_BACKOFF_MS, error.retryAfterMs ?? 0) : 0
 }

@@ -83,7 +83,7 @@ export function messageOf(error: unknown): string {
 function ownMessage(error: unknown): string {
   // What `fetch` gives for a name with several addresses.
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0) return ownMessage(error.errors[0])
-  if (error instanceof Error) return error.message === '' ? error.name : error.message
+  if (error instanceof Error) return partOf(error.message) || partOf(error.name) || 'an error without a message'
   return typeof error === 'string' ? error : `a value that is no Error was thrown: ${textOf(error)}`
 }
 
@@ -104,6 +104,16 @@ export function whereThrown(error: unknown): string | undefined {
     if (!href.startsWith(LIBRARY)) return href.slice('file://'.length)
   }
   return undefined
+}
+
+/** A message is a text, or should be. */
+function partOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  try {
+    return value === undefined || value === null ? '' : (JSON.stringify(value) ?? String(value))
+  } catch {
+    return ''
+  }
 }
 
 /** Not every object can be turned into text. */

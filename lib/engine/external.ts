@@ -15,6 +15,7 @@
  * A record is written with the resourceVersion that the run has seen, so two processes cannot both believe that they were first.
  */
 import { createHash } from 'node:crypto'
+import { isConflict } from '../api/status-error.ts'
 import type { External, ExternalCall, ExternalJob, ExternalState } from '../resource/context.ts'
 import type { ContextClient, Patch } from '../resource/context-client.ts'
 import type { Log } from '../resource/log.ts'
@@ -38,6 +39,8 @@ export interface ExternalRecord {
 }
 
 const STEP = /^[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/
+/** Conflicts that are answered in place. */
+const TRIES = 3
 const LARGEST_VALUE = 16 * 1024
 
 export interface ExternalOptions {
@@ -50,6 +53,8 @@ export interface ExternalOptions {
   readonly mayRetryFailed: boolean
   /** A text that changes with the object's labels and annotations. */
   readonly touch: () => string
+  /** After a conflict: takes the newer version for ours where it is still what the run saw, but for metadata and status. */
+  readonly rebase: () => Promise<boolean>
 }
 
 /** A text that is the same for every run over this very object, step and parts. */
@@ -172,7 +177,8 @@ function checked<T>(step: string, from: 'lookup' | 'run', state: ExternalState<T
       `answered a value of ${Buffer.byteLength(text)} bytes; the object keeps at most ${LARGEST_VALUE}. Keep an id, not the thing`,
     )
   }
-  return { done: true, value: JSON.parse(text) as T }
+  // A merge patch takes null for "remove": what the next run would not see, this one does not either.
+  return { done: true, value: withoutNulls(JSON.parse(text)) as T }
 }
 
 /** The records of one object, in its status or, where that is somebody else's, in an annotation. */
@@ -193,7 +199,19 @@ class Records {
     return Object.hasOwn(all, step) ? all[step] : undefined
   }
 
+  /** Others may write to the object meanwhile: as long as it is the same one and nobody touched this step, that is no reason to stop. */
   async put(step: string, record: ExternalRecord): Promise<void> {
+    const before = JSON.stringify(this.get(step))
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#write(step, record)
+      } catch (error) {
+        if (attempt >= TRIES || !isConflict(error) || !(await this.#o.rebase()) || JSON.stringify(this.get(step)) !== before) throw error
+      }
+    }
+  }
+
+  async #write(step: string, record: ExternalRecord): Promise<void> {
     const { primary, client } = this.#o
     const metadata = { uid: primary.uid, resourceVersion: primary.resourceVersion }
     if (primary.kind.status?.external) {
@@ -226,6 +244,16 @@ class Records {
       )
     }
   }
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (value === null) return undefined
+  if (typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null)
+      .map(([name, field]) => [name, withoutNulls(field)]),
+  )
 }
 
 function camelCase(step: string): string {

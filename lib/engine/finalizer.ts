@@ -2,6 +2,7 @@
  * Adding and removing the class's own finalizer, by server-side apply under a field manager named after it: no read, no race, and
  * other people's entries stay. The uid in the request keeps it from making or touching another object of the same name.
  */
+import { hash } from 'node:crypto'
 import type { ContextClient } from '../resource/context-client.ts'
 import { groupOf, type KindRef, type KubeObject } from '../resource/kind.ts'
 import type { Primary } from './primary.ts'
@@ -26,11 +27,15 @@ export async function removeFinalizer(client: ContextClient, primary: Primary, f
   return client.patch(primary.kind, primary.ref, { type: 'merge', value: { metadata: { uid, resourceVersion, finalizers } } })
 }
 
+/** The longest name of a field manager. */
+const LONGEST_MANAGER = 128
+
 function apply(
   client: ContextClient,
   { kind, ref, uid }: Primary,
-  fieldManager: string,
+  finalizer: string,
   finalizers: string[] | undefined,
 ): Promise<KubeObject> {
+  const fieldManager = finalizer.length <= LONGEST_MANAGER ? finalizer : hash('sha256', finalizer, 'hex')
   return client.apply(kind, { metadata: { name: ref.name, namespace: ref.namespace, uid, finalizers } }, { fieldManager, force: true })
 }

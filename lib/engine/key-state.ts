@@ -20,9 +20,21 @@ export interface KeyState {
 
 type Unanswered = { kind: KindRef; ref: ObjectRef }
 
+/** An end for good that the status does not tell yet. */
+export interface Unreported {
+  readonly outcome: Outcome
+  readonly generation: number | undefined
+  readonly tries: number
+}
+
+/** Failures after their run are counted together as long as they come within this time. */
+const LATE_MS = 10 * 60_000
+
 export class KeyStates {
   readonly #states = new Map<string, KeyState>()
   readonly #unanswered = new Map<string, Unanswered[]>()
+  readonly #unreported = new Map<string, Unreported>()
+  readonly #late = new Map<string, { count: number; at: number }>()
 
   /** 1 for the first try. */
   attempt(key: string): number {
@@ -44,6 +56,7 @@ export class KeyStates {
     switch (reason) {
       case 'deletion':
       case 'generation':
+        this.#unreported.delete(key)
         this.#states.set(key, {
           ...state,
           failures: 0,
@@ -53,6 +66,7 @@ export class KeyStates {
         return true
       case 'touched':
         if (state.outcome === 'terminal') state.asked = true
+        this.#unreported.delete(key)
         return true
       case 'metadata':
         return state.outcome !== 'terminal'
@@ -68,6 +82,7 @@ export class KeyStates {
   }
 
   settle(key: string, outcome: Outcome): KeyState {
+    this.#unreported.delete(key)
     const old = this.#states.get(key)
     const none: KeyState = { outcome: 'wait', summary: 'done', message: '', failures: 0, conflicts: 0, asked: false, ready: false }
     let state: KeyState
@@ -102,6 +117,26 @@ export class KeyStates {
     return state
   }
 
+  /** Remembers that the status of the key's last run has still to be written. @returns how often that has failed */
+  unreported(key: string, outcome: Outcome, generation: number | undefined, before: number): number {
+    const tries = before + 1
+    this.#unreported.set(key, { outcome, generation, tries })
+    return tries
+  }
+
+  /** What is still to be reported, if the object is of the generation that it was about. */
+  toReport(key: string): Unreported | undefined {
+    return this.#unreported.get(key)
+  }
+
+  /** Counts what failed after its run had ended as done: the run's success does not make it well. @returns how many in a row */
+  late(key: string, now: number): number {
+    const before = this.#late.get(key)
+    const count = before !== undefined && now - before.at < LATE_MS ? before.count + 1 : 1
+    this.#late.set(key, { count, at: now })
+    return count
+  }
+
   unanswered(key: string, writes: readonly Unanswered[]): void {
     if (writes.length > 0) this.#unanswered.set(key, [...(this.#unanswered.get(key) ?? []), ...writes])
   }
@@ -116,6 +151,8 @@ export class KeyStates {
   forget(key: string): void {
     this.#states.delete(key)
     this.#unanswered.delete(key)
+    this.#unreported.delete(key)
+    this.#late.delete(key)
   }
 
   /** A run that only has to be repeated is about to be. */

@@ -10,7 +10,7 @@ import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { Controller } from './controller.ts'
-import { StaleError, TsopError } from './errors.ts'
+import { messageOf, StaleError, TsopError } from './errors.ts'
 import { currentRun } from './run.ts'
 
 const DEFAULT_GRACE_MS = 30_000
@@ -157,20 +157,17 @@ export class Manager {
   }
 
   readonly #onUnhandled = (reason: unknown): void => {
-    const error = new TsopError(
-      'TSOP_UNHANDLED',
-      'Unhandled',
-      `a promise that nobody awaits was rejected: ${reason instanceof Error ? reason.message : String(reason)}`,
-      { cause: reason },
-    )
+    const error = new TsopError('TSOP_UNHANDLED', 'Unhandled', `a promise that nobody awaits was rejected: ${messageOf(reason)}`, {
+      cause: reason,
+    })
     if (!this.#attribute(error)) this.#o.log.error({ err: error }, 'a promise that nobody awaits was rejected, outside of any run')
   }
 
   /** A throw from a callback of a run is that run's failure; one from elsewhere leaves a process nobody knows the state of. */
-  readonly #onUncaught = (reason: Error): void => {
-    const error = new TsopError('TSOP_UNHANDLED', 'Unhandled', `a callback threw: ${reason.message}`, { cause: reason })
+  readonly #onUncaught = (reason: unknown): void => {
+    const error = new TsopError('TSOP_UNHANDLED', 'Unhandled', `a callback threw: ${messageOf(reason)}`, { cause: reason })
     if (this.#attribute(error)) return
-    this.#o.log.error({ err: reason }, 'an error that nobody catches; exiting')
+    this.#o.log.error({ err: error }, 'an error that nobody catches; exiting')
     process.exit(1)
   }
 

@@ -32,8 +32,10 @@ export interface WaitReason {
  */
 export function requeueAfter(duration: Duration, why: WaitReason = {}): RequeueAfter {
   const reason = why.reason ?? 'Waiting'
-  if (!REASON.test(reason))
+  if (typeof reason !== 'string' || !REASON.test(reason))
     throw new TypeError(`requeueAfter: reason must be a CamelCase word such as 'PodsStarting', not ${JSON.stringify(reason)}`)
+  if (why.message !== undefined && typeof why.message !== 'string')
+    throw new TypeError(`requeueAfter: message must be a text, not ${typeof why.message}`)
   const afterMs = Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, parseDuration(duration, 'requeueAfter')))
   return Object.freeze({ [REQUEUE_AFTER]: true as const, afterMs, reason, message: why.message ?? '', ready: why.ready ?? false })
 }

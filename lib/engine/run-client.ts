@@ -3,7 +3,7 @@
  * write, so that the cache never falls behind what this process has written.
  */
 import type { Client } from '../api/client.ts'
-import { ConnectionError, isNotFound, TimeoutError } from '../api/status-error.ts'
+import { ConnectionError, isObjectMissing, TimeoutError } from '../api/status-error.ts'
 import type {
   Applied,
   ClientApplyOptions,
@@ -93,7 +93,7 @@ export class RunClient implements ContextClient {
     try {
       left = await this.#answered(kind, ref, this.#client.delete(kind, ref, sent))
     } catch (error) {
-      if (uid !== undefined && isNotFound(error)) this.#journal.deleted(kind, ref, uid)
+      if (uid !== undefined && isObjectMissing(error, ref.name)) this.#journal.deleted(kind, ref, uid)
       throw error
     }
     if (isObject && left !== undefined) this.#journal.wrote(kind, left)

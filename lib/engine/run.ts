@@ -6,7 +6,16 @@ import { hash, randomUUID } from 'node:crypto'
 import { isStillThere } from '../api/client.ts'
 import { timestamp } from '../api/clock.ts'
 import { mergePatch } from '../api/patch.ts'
-import { isAlreadyExists, isConflict, isFieldManagerConflict, isInvalid, isNamespaceTerminating, isNotFound } from '../api/status-error.ts'
+import {
+  isAlreadyExists,
+  isConflict,
+  isFieldManagerConflict,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  isObjectMissing,
+  StatusError,
+} from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import type { ContextClient } from '../resource/context-client.ts'
 import { formatDuration } from '../resource/duration.ts'
@@ -28,6 +37,9 @@ import type { Reason } from './wake.ts'
 
 /** Which run the code that is being executed belongs to, also across callbacks and promises. */
 export const currentRun = new AsyncLocalStorage<Run>()
+
+/** Conflicts on the status that are answered in place. */
+const STATUS_TRIES = 3
 
 /** Something that happened to the key while it was being run. */
 export interface Arrival {
@@ -66,6 +78,8 @@ export class Run implements Journal {
   #released = false
   /** This run made `Ready` true. */
   becameReady = false
+  /** The run ended for good, and its status does not say so yet. */
+  unreported = false
   /** The builder whose child is being applied. */
   #building: string | undefined
 
@@ -78,9 +92,10 @@ export class Run implements Journal {
     this.startedAt = scope.clock.monotonic()
   }
 
-  async execute(): Promise<Outcome> {
+  /** `repeat`: an outcome of an earlier run that the status does not tell yet; only that is done. */
+  async execute(repeat?: Outcome): Promise<Outcome> {
     try {
-      return await this.#execute()
+      return await (repeat === undefined ? this.#execute() : this.#report(repeat))
     } catch (error) {
       return this.#outcomeOf(error)
     } finally {
@@ -188,7 +203,21 @@ export class Run implements Journal {
     return true
   }
 
+  /** How a run ends that threw. Whatever was thrown: a handler may throw things that throw when they are looked at. */
   #outcomeOf(error: unknown): Outcome {
+    try {
+      return this.#weigh(error)
+    } catch {
+      return {
+        type: 'error',
+        error: new Error('something was thrown that cannot be read'),
+        reason: 'ReconcileFailed',
+        message: 'something was thrown that cannot be read',
+      }
+    }
+  }
+
+  #weigh(error: unknown): Outcome {
     if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error) && !isFieldManagerConflict(error)))
       return { type: 'conflict', error }
     if (isTerminalError(error)) return { type: 'terminal', error, reason: error.reason, message: cut(messageOf(error)) }
@@ -220,7 +249,7 @@ export class Run implements Journal {
       if (!isStillThere(object)) this.deleted(kind, ref, uid)
     } catch (error) {
       // 409: gone, or another object of this name; both are found out by looking.
-      if (!isNotFound(error)) return this.#outcomeOf(error)
+      if (!isObjectMissing(error, ref.name)) return this.#outcomeOf(error)
       this.deleted(kind, ref, uid)
     }
     this.#released = true
@@ -229,38 +258,43 @@ export class Run implements Journal {
 
   /** Writes the status, once and only where something changed. */
   async #report(outcome: Outcome, withDraft = true): Promise<Outcome> {
-    const { kind, ref } = this.primary
-    const fields = withDraft ? this.#context?.statusDraft : undefined
-    if (this.#released || outcome.type === 'conflict' || (kind.status === undefined && fields === undefined)) return outcome
+    const { kind } = this.primary
+    const isDrafted = withDraft && this.#context?.statusDraft !== undefined
+    if (this.#released || outcome.type === 'conflict' || (kind.status === undefined && !isDrafted)) return outcome
     try {
-      for (let again = true; ; again = false) {
-        const patch = this.#statusPatch(outcome, fields)
-        if (patch === undefined) return outcome
-        const { uid, resourceVersion } = this.primary
-        const wasReady = isReady(this.primary.status)
-        try {
-          const answer = await this.#engine.status.patch<KubeObject>(kind, ref, {
-            type: 'merge',
-            value: { metadata: { uid, resourceVersion }, status: patch },
-          })
-          this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
-          this.becameReady = !wasReady && isReady((answer as { status?: Status }).status)
-          if (fields !== undefined) this.#missPruned(fields, (answer as { status?: Status }).status)
-          return outcome
-        } catch (error) {
-          if (!again || !isConflict(error) || !(await this.#onlyMetadataChanged())) throw error
-        }
-      }
+      await this.#writeStatus(outcome, withDraft)
+      return outcome
     } catch (error) {
       if (isNotFound(error)) return this.#withoutStatus(outcome, error)
       if (outcome.type === 'error' || outcome.type === 'terminal') {
         this.log.warn({ err: error }, 'the status could not be written')
+        this.unreported = outcome.type === 'terminal'
         return outcome
       }
       const failed = this.#outcomeOf(error)
-      // What the handler drafted is no JSON or refused by the schema: without it the conditions can say so.
-      const isDraftWrong = isInvalid(error) || (error instanceof TsopError && error.code === 'TSOP_STATUS_INVALID')
-      return isDraftWrong && fields !== undefined ? this.#report(failed, false) : failed
+      // What the handler drafted is no JSON, refused by the schema or too big: without it the conditions can say so.
+      return isDrafted && isDraftsFault(error) ? this.#report(failed, false) : failed
+    }
+  }
+
+  async #writeStatus(outcome: Outcome, withDraft: boolean): Promise<void> {
+    const { kind, ref, uid } = this.primary
+    for (let attempt = 1; ; attempt++) {
+      const fields = withDraft ? this.#context?.statusDraft : undefined
+      const patch = this.#statusPatch(outcome, fields)
+      if (patch === undefined) return
+      const { resourceVersion } = this.primary
+      const wasReady = isReady(this.primary.status)
+      try {
+        const value = { metadata: { uid, resourceVersion }, status: patch }
+        const answer: KubeObject & { status?: Status } = await this.#engine.status.patch(kind, ref, { type: 'merge', value })
+        this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
+        this.becameReady = !wasReady && isReady(answer.status)
+        if (fields !== undefined) this.#missPruned(fields, answer.status)
+        return
+      } catch (error) {
+        if (attempt >= STATUS_TRIES || !isConflict(error) || !(await this.rebase())) throw error
+      }
     }
   }
 
@@ -308,15 +342,17 @@ export class Run implements Journal {
   }
 
   /**
-   * After a conflict: whether what the run saw of spec and status still holds, so that its status may be written over the newer version.
-   * The change itself wakes a run of its own where it matters.
+   * After a conflict: whether the object is still the one that the run saw, but for metadata and what others wrote to its status. Then what the
+   * run came to holds, and is written on top of the newer version. A change that matters wakes a run of its own.
    */
-  async #onlyMetadataChanged(): Promise<boolean> {
-    const { kind, ref, uid, generation, status } = this.primary
+  async rebase(): Promise<boolean> {
+    const { kind, ref, uid, generation, deleting } = this.primary
     const live = await this.#engine.find(kind, ref)
     this.scope.saw(kind, ref, live, uid)
-    if (live === undefined || live.metadata.uid !== uid || generation === undefined || live.metadata.generation !== generation) return false
-    if (mergePatch(status ?? {}, (live as { status?: Status }).status ?? {}) !== undefined) return false
+    if (live === undefined || live.metadata.uid !== uid) return false
+    // Kinds without a generation: what changed may be the content.
+    if (generation === undefined || live.metadata.generation !== generation) return false
+    if ((live.metadata.deletionTimestamp !== undefined) !== deleting) return false
     this.primary.renew(live)
     return true
   }
@@ -470,4 +506,10 @@ export class Run implements Journal {
 
 function isReady(status: Status | undefined): boolean {
   return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+}
+
+/** Whether what the handler wrote into the status is to blame: bad JSON, a broken schema, too big. */
+function isDraftsFault(error: unknown): boolean {
+  if (error instanceof TsopError) return error.code === 'TSOP_STATUS_INVALID'
+  return error instanceof StatusError && ([400, 413, 422].includes(error.status) || /too large/i.test(error.message))
 }

@@ -21,14 +21,24 @@ export interface ErrorFields {
 export function describeError(error: Error, stacks: boolean, depth = 0): ErrorFields {
   const known = error as Error & { status?: unknown; reason?: unknown; request?: unknown; code?: unknown }
   return {
-    type: error.name,
-    message: cut(error.message),
+    type: textOf(error.name),
+    message: cut(textOf(error.message)),
     ...(typeof known.status === 'number' && { status: known.status }),
     ...(typeof known.reason === 'string' && known.reason !== '' && { reason: known.reason }),
     ...(typeof known.request === 'string' && { request: known.request }),
     ...(typeof known.code === 'string' && { code: known.code }),
     ...(stacks && error.stack !== undefined && { stack: error.stack }),
     ...(error.cause instanceof Error && depth < 4 && { cause: describeError(error.cause, stacks, depth + 1) }),
+  }
+}
+
+/** What is thrown need not be well formed: a message may be anything, and so may be its text. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return 'an unreadable text'
   }
 }
 

@@ -165,7 +165,7 @@ export interface ExternalCall {
   readonly attempt: number
 }
 
-/** What the service says of the job. `value` must be JSON. */
+/** What the service says of the job. `value` must be JSON; nulls in it are dropped. */
 export type ExternalState<T> =
   | { readonly done: true; readonly value: T }
   | { readonly done: false; readonly message?: string }

@@ -181,12 +181,17 @@ describe('the client', () => {
     })
   }
 
-  it('finds nothing where get fails with 404', async () => {
-    const { client } = setUp(() => refusal(404, 'NotFound'))
+  it('finds nothing where the server says that this very object is not there', async () => {
+    const { client } = setUp(() => ({ status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404, details: { name: 'a' } } }))
     expect(await client.find(ConfigMap, at('a'))).to.equal(undefined)
     expect(await failure(client.get(ConfigMap, at('a'))))
       .to.be.instanceOf(StatusError)
       .and.include({ status: 404, reason: 'NotFound' })
+  })
+
+  it('does not take a path that is not served for an object that is not there', async () => {
+    const { client } = setUp(() => ({ status: 404, body: '404 page not found' }))
+    expect(await failure(client.find(ConfigMap, at('a')))).to.be.instanceOf(StatusError)
   })
 
   it('passes other failures of find on', async () => {

@@ -84,6 +84,7 @@ async function step(
     log: world.log,
     mayRetryFailed,
     touch: () => 'as it was',
+    rebase: async () => false,
   })
 }
 

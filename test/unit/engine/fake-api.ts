@@ -294,7 +294,8 @@ export class FakeApi implements Transport {
     }
     const wanted = verb === 'delete' ? (body?.preconditions as Partial<Any['metadata']> | undefined) : body?.metadata
     if (stored === undefined || old === undefined) {
-      if (verb !== 'apply' || subresource !== undefined) return refusal(404, 'NotFound')
+      if (verb !== 'apply' || subresource !== undefined)
+        return refusal(404, 'NotFound', `${seen.plural} "${seen.name}" not found`, { details: { name: seen.name } })
       if (wanted?.uid !== undefined) return refusal(409, 'Conflict', 'uid mismatch: the object does not exist')
       return { status: 201, body: this.#create(kind, withNamespace(body as Any, namespace), manager(seen)) }
     }

@@ -56,4 +56,40 @@ describe('an object that is believed to be gone (promises 1, 8)', () => {
     // Its predecessor's child has not been collected yet.
     expect(condition(db, 'Ready')).to.include({ reason: 'WaitingForChild' })
   })
+
+  for (const [what, request, change] of [
+    ['the look at the owner', 'get databases/a', { map: false }],
+    ['the deletion of a child', 'delete configmaps/a', { map: false }],
+    ['the status', 'patch databases/a/status', { map: true, more: 1 }],
+  ] as const) {
+    it(`is not one whose path was not served for a moment: ${what}`, async () => {
+      const world = new World()
+      const map = (db: Any) => (db['spec'].map ? { data: { a: '1' } } : undefined)
+      await world.start(handler({ reconcile() {}, remove() {}, map }, { owns: { map: ConfigMap } }))
+      world.api.create(Database, 'a', { spec: { map: true } })
+      await settle()
+      world.api.intercept(request, () => ({ status: 404, body: '404 page not found' }))
+      world.api.edit(Database, 'a', (db) => {
+        db['spec'] = change
+      })
+      await world.ms(10_000)
+      const db = world.api.get(Database, 'a')
+      expect(db?.status?.observedGeneration).to.equal(db?.metadata.generation)
+      expect(world.api.all(ConfigMap)).to.have.length(change.map ? 1 : 0)
+      world.api.delete(Database, 'a')
+      await settle()
+      expect(world.api.get(Database, 'a')).to.equal(undefined)
+    })
+  }
+
+  it('is not one whose finalizer could not be removed for that reason', async () => {
+    const world = new World()
+    await world.start(handler({ reconcile() {}, remove() {} }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    world.api.intercept('apply databases/a', () => ({ status: 404, body: '404 page not found' }))
+    world.api.delete(Database, 'a')
+    await world.ms(10_000)
+    expect(world.api.get(Database, 'a')).to.equal(undefined)
+  })
 })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { TerminalError } from '../../../lib/engine/errors.ts'
 import type { Any } from './fake-api.ts'
 import { ConfigMap, type Ctx, condition, Database, deferred, handler, StatefulSet, settle, stopAll, World } from './world.ts'
 
@@ -89,7 +90,7 @@ describe('the status (promise 5)', () => {
     expect([...world.logged('error'), ...world.logged('warn')]).to.deep.equal([])
   })
 
-  it('that somebody else changed meanwhile is looked at by a new run before it is written', async () => {
+  it('that somebody else writes to as well is written beside what is theirs, without another run', async () => {
     const { api, counted, end, db } = await held()
     api.before('patch databases/a/status', () => {
       api.edit(Database, 'a', (db) => {
@@ -97,7 +98,7 @@ describe('the status (promise 5)', () => {
       })
     })
     await end()
-    expect(counted.runs).to.equal(2)
+    expect(counted.runs).to.equal(1)
     expect(db()?.['status']).to.deep.include({ theirs: 1, size: 1 })
   })
 
@@ -276,5 +277,49 @@ describe('a status that the server refuses (promise 5)', () => {
     world.api.create(Database, 'a', { spec: {} })
     await settle()
     expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'False', reason: 'InvalidStatus' })
+  })
+})
+
+describe('a status that cannot be written after a terminal error (promises 4, 5)', () => {
+  it('is written later, without another run', async () => {
+    const world = new World()
+    let runs = 0
+    const reconcile = (db: Any) => {
+      runs++
+      if (db['spec'].bad) throw new TerminalError('NoSuchSize', 'there is no such size')
+    }
+    await world.start(handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    world.api.fail('patch databases/a/status', 500, 'InternalError', 3)
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = { bad: true }
+    })
+    await world.ms(10_000)
+    expect(runs).to.equal(2)
+    expect(condition(world.api.get(Database, 'a'), 'Stalled')).to.include({ status: 'True', reason: 'NoSuchSize' })
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'False' })
+    world.api.edit(Database, 'a', (db) => {
+      db['spec'] = {}
+    })
+    await settle()
+    expect(runs).to.equal(3)
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'True' })
+  })
+
+  it('that is too big is told without what the handler drafted', async () => {
+    const world = new World()
+    const reconcile = (_db: Any, ctx: Ctx) => {
+      Object.assign(ctx.status, { big: 'x' })
+    }
+    await world.start(handler({ reconcile }))
+    world.api.intercept(
+      (seen) => seen.subresource === 'status' && seen.body?.status?.big !== undefined,
+      () => ({ status: 413, body: 'Request entity too large' }),
+      Number.POSITIVE_INFINITY,
+    )
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'False', reason: 'ReconcileFailed' })
   })
 })

@@ -184,11 +184,7 @@ describe('whenIdle, for --once', () => {
   it('waits for the repetition after a conflict', async () => {
     const world = new World()
     world.api.create(Database, 'a', { spec: {} })
-    world.api.before('patch databases/a/status', () => {
-      world.api.edit(Database, 'a', (db) => {
-        db['status'] = { theirs: 1 }
-      })
-    })
+    world.api.fail('patch databases/a/status', 409, 'Conflict', 3)
     const manager = await world.start(handler({}))
     let idle = false
     void manager.whenIdle().then(() => {
