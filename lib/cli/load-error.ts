@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CliError, exitCodes } from './exit-codes.ts'
 
@@ -36,7 +36,21 @@ function explain(cause: unknown, file: string): { place: Place | undefined; text
   if (cause instanceof SyntaxError) return { place: headOf(cause.stack ?? '') ?? checked(file), text }
   const missing = /^Cannot find package '([^']+)'/.exec(cause.message)
   if (missing !== null) return { place: undefined, text: `${cause.message}; npm install ${missing[1]}` }
+  const [, module, importer] = /^Cannot find module '([^']+)'(?: imported from |\nRequire stack:\n- )(\S[^\n]*)/.exec(cause.message) ?? []
+  if (module !== undefined && importer !== undefined) return missingModule(module, asPath(importer))
   return { place: frameOf(cause.stack ?? ''), text }
+}
+
+/** Node tells who imports, but not where; `module` is a path, or as it is written there. */
+function missingModule(module: string, importer: string): { place: Place; text: string } {
+  const wanted = resolve(dirname(importer), module)
+  for (const [i, line] of linesOf(importer).entries()) {
+    for (const { 2: specifier = '', index } of line.matchAll(/(['"])(\.[^'"]*)\1/g)) {
+      if (resolve(dirname(importer), specifier) !== wanted) continue
+      return { place: { file: importer, line: i + 1, column: index + 1 }, text: `there is no file ${specifier}` }
+    }
+  }
+  return { place: { file: importer, line: 0 }, text: `Cannot find module '${module}'` }
 }
 
 /** The file and line that Node puts above the stack of a syntax error; of a wrong import only it knows. */
@@ -51,11 +65,17 @@ function checked(file: string): Place | undefined {
   return headOf(stderr ?? '')
 }
 
-/** The topmost frame in somebody's own code: not Node's, not a package's. */
+/**
+ * The topmost frame in somebody's own code: not Node's, not a package's. A helper that the compiler put in has no place in the source; its
+ * frame has that of the compiled code, a long line.
+ */
 function frameOf(stack: string): Place | undefined {
-  for (const [, path = '', line, column] of stack.matchAll(/^\s+at .*?\(?((?:file:\/\/)?\/[^\n]*?):(\d+):(\d+)\)?$/gm)) {
+  for (const [, path = '', line, column] of stack.matchAll(/^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^\n]*?):(\d+):(\d+)\)?$/gm)) {
     const file = asPath(path)
-    if (!file.includes('/node_modules/') && !file.startsWith(OWN)) return { file, line: Number(line), column: Number(column) }
+    if (file.includes('/node_modules/') || file.startsWith(OWN)) continue
+    const place = { file, line: Number(line), column: Number(column) }
+    const text = linesOf(file)[place.line - 1]
+    if (text === undefined || place.column <= text.length + 1) return place
   }
   return undefined
 }
@@ -68,13 +88,17 @@ function asPath(text: string): string {
   return path.startsWith('file://') ? fileURLToPath(path) : path
 }
 
-function excerptOf({ file, line, column }: Place): string {
-  let text: string | undefined
+/** Empty where the file cannot be read. */
+function linesOf(file: string): string[] {
   try {
-    text = readFileSync(file, 'utf8').split('\n')[line - 1]
+    return readFileSync(file, 'utf8').split('\n')
   } catch {
-    return ''
+    return []
   }
+}
+
+function excerptOf({ file, line, column }: Place): string {
+  const text = linesOf(file)[line - 1]
   if (text === undefined || text.trim() === '' || text.length > 200) return ''
   const tabless = text.replaceAll('\t', ' ')
   const number = `${line} | `

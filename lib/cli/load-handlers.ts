@@ -16,6 +16,7 @@ import { CliError, exitCodes } from './exit-codes.ts'
 import { findHandlerFiles } from './find-handler-files.ts'
 import { createImport } from './import-module.ts'
 import { loadError } from './load-error.ts'
+import { unexported } from './unexported.ts'
 
 export interface LoadedHandler {
   readonly spec: HandlerSpec
@@ -50,14 +51,22 @@ export async function loadHandlers(paths: readonly string[], { cwd, used }: Load
     for (const value of Object.values(module)) if (isHandlerClass(value) && !exported.has(value)) exported.set(value, name)
     if ('handlers' in module) for (const instance of await instances(module['handlers'], file, cwd)) made.set(instance, name)
   }
-  return specified(made, exported, files, cwd)
+  return specified(made, exported, paths, files, cwd)
 }
 
-function specified(made: ReadonlyMap<object, string>, exported: ReadonlyMap<HandlerClass, string>, files: readonly string[], cwd: string) {
+function specified(
+  made: ReadonlyMap<object, string>,
+  exported: ReadonlyMap<HandlerClass, string>,
+  paths: readonly string[],
+  files: readonly string[],
+  cwd: string,
+) {
   const byFactory = [...made.keys()].map((instance) => instance.constructor)
   const all = [...exported.keys(), ...byFactory]
   const classes = [...exported].filter(([cls]) => !byFactory.includes(cls) && !all.some((other) => other.prototype instanceof cls))
-  if (classes.length + made.size === 0) throw new CliError(exitCodes.configuration, nothingFound(files, cwd))
+  const hidden = hiddenClasses(all, files, cwd)
+  if (hidden.length > 0) throw new CliError(exitCodes.configuration, hidden.join('\n'))
+  if (classes.length + made.size === 0) throw new CliError(exitCodes.configuration, nothingFound(paths, files, cwd))
   const specs = handlerErrors([
     ...classes.map(([cls, file]) => () => ({ spec: collect(cls, { file }), make: () => construct(cls, file) })),
     ...[...made].map(([instance, file]) => () => ({
@@ -117,9 +126,19 @@ function handlerErrors<T>(steps: readonly (() => T)[]): T[] {
   return results
 }
 
-function nothingFound(files: readonly string[], cwd: string): string {
+/** A line for each decorated class that is not exported, nor the base of one that is. */
+function hiddenClasses(all: readonly unknown[], files: readonly string[], cwd: string): string[] {
+  const known = new Set<string>()
+  for (const one of all)
+    for (let cls = one; typeof cls === 'function' && cls.name !== ''; cls = Object.getPrototypeOf(cls)) known.add(cls.name)
+  return files.flatMap((file) =>
+    unexported(file, known).map((name) => `${shown(file, cwd)}: ${name} is decorated but not exported: write export class ${name}`),
+  )
+}
+
+function nothingFound(paths: readonly string[], files: readonly string[], cwd: string): string {
   const what = 'a handler is an exported class with a method decorated with @onReconcile'
-  if (files.length === 0) return `no handler found: no .ts, .mts, .js or .mjs file is there; ${what}`
+  if (files.length === 0) return `no handler found: no .ts, .mts, .js or .mjs file is in ${paths.join(', ')}; ${what}`
   const names = files.slice(0, 10).map((file) => shown(file, cwd))
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : ''
   return `no handler found in ${names.join(', ')}${more}; ${what}`

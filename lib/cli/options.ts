@@ -147,7 +147,7 @@ function unknown(rawName: string, rows: readonly OptionRow[]): string {
     rawName.replace(/^-+/, ''),
     rows.map(({ name }) => name),
   )
-  return `unknown option ${rawName}${close === undefined ? '' : `, did you mean --${close}?`}`
+  return `unknown option ${rawName}${close === undefined ? '' : ` (did you mean --${close}?)`}`
 }
 
 function namespaces(names: readonly string[]): readonly string[] | undefined {

@@ -54,7 +54,7 @@ export async function reachCluster(options: ReachOptions): Promise<void> {
     }
     log.warn(
       { server: options.cluster.server, attempt: tries, retryInMs: Math.round(wait) },
-      `the API server does not answer yet: ${reason(error)}`,
+      `the API server does not ${refused ? 'accept the credentials' : 'answer'} yet: ${reason(error)}`,
     )
     await delay(clock, wait, signal)
   }

@@ -48,7 +48,8 @@ function objects(value: unknown, where: string): Manifest[] {
   if (typeof kind !== 'string') throw wrong(`${where}: kind is missing`)
   if (Array.isArray(items) && kind.endsWith('List')) return items.flatMap((item) => objects(item, where))
   const { name } = (metadata ?? {}) as { name?: unknown }
-  if (typeof name !== 'string') throw wrong(`${where}: ${kind} without metadata.name`)
+  if (name === undefined || name === null) throw wrong(`${where}: ${kind} without metadata.name`)
+  if (typeof name !== 'string') throw wrong(`${where}: metadata.name must be a text, not ${JSON.stringify(name)}; quote it`)
   return [value as Manifest]
 }
 

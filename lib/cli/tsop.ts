@@ -39,7 +39,7 @@ async function tsop([command, ...rest]: readonly string[]): Promise<number> {
       return exitCodes.usage
     default: {
       const close = nearest(command, ['run', 'version', 'help'])
-      process.stderr.write(`tsop: unknown command ${command}${close === undefined ? '' : `, did you mean ${close}?`}; see tsop help\n`)
+      process.stderr.write(`tsop: unknown command ${command}${close === undefined ? '' : ` (did you mean ${close}?)`}; see tsop help\n`)
       return exitCodes.usage
     }
   }

@@ -184,7 +184,31 @@ describe('loading handlers', () => {
       expect(await failure(load(p))).to.match(
         /^no handler found in handlers\/a.ts, handlers\/b.ts; a handler is an exported class .*@onReconcile$/,
       )
-      expect(await failure(load(project({ 'handlers/x.md': '' })))).to.match(/^no handler found: no \.ts/)
+      expect(await failure(load(project({ 'handlers/x.md': '' })))).to.match(/^no handler found: .* file is in handlers;/)
+    })
+
+    for (const legacy of [true, false]) {
+      it(`a decorated class that is not exported, in the dialect ${legacy ? 'legacy' : 'tc39'}`, async () => {
+        const hidden = widgetHandler({ className: 'Hidden', kind: 'Hidden' }).replace('export class', 'class')
+        const tsconfig = JSON.stringify({ compilerOptions: { experimentalDecorators: legacy } })
+        const alone = project({ 'tsconfig.json': tsconfig, 'handlers/a.ts': hidden })
+        const message = 'handlers/a.ts: Hidden is decorated but not exported: write export class Hidden'
+        expect(await failure(load(alone))).to.equal(message)
+        const beside = project({ 'tsconfig.json': tsconfig, 'handlers/a.ts': hidden, 'handlers/b.ts': widgetHandler() })
+        expect(await failure(load(beside))).to.equal(message)
+      })
+    }
+
+    it('no class that is exported by another statement, made by the factory, or a base of one that is', async () => {
+      const named = (name: string) => widgetHandler({ className: name, kind: name }).replace('export class', 'class')
+      const p = project({
+        'handlers/a.ts': `${named('A')}\nexport {\n  A,\n}`,
+        'handlers/b.ts': `${named('B')}\nconst all = [new B()]\nexport const handlers = () => all`,
+        'handlers/c.ts': `${named('C')}\nexport class D extends C {}`,
+        'handlers/e.ts': `${named('E')}\nexport default E`,
+        'handlers/f.ts': `${widgetHandler()}\n// class Old {\n//   @onReconcile(X)\n// }\nclass Help {\n  a = 1\n}`,
+      })
+      expect(names(await load(p))).to.have.members(['A', 'B', 'D', 'E', 'WidgetHandler'])
     })
 
     it('a syntax error in TypeScript, with the text of the line', async () => {
@@ -220,6 +244,23 @@ describe('loading handlers', () => {
       expect(await failure(load(p))).to.match(/^handlers\/a\.ts:3:1: Error: deep/)
     })
 
+    it('a file that it imports and that is not there, by the line that imports it', async () => {
+      for (const type of ['module', 'commonjs']) {
+        const p = project({
+          'package.json': JSON.stringify({ type }),
+          'handlers/a.ts': "import { b } from '../lib/b.ts'\nb()",
+          'lib/b.ts': "import './c.ts'\nimport { d } from './gone.ts'\nexport const b = d",
+          'lib/c.ts': 'export {}',
+        })
+        expect(await failure(load(p)), type).to.match(/^lib\/b\.ts:2:19: there is no file \.\/gone\.ts\n {2}2 \| import \{ d \}/)
+      }
+    })
+
+    it('a decorator without its kind, by the method below it', async () => {
+      const p = project({ 'handlers/a.ts': widgetHandler().replace('@onReconcile(WidgetKind)', '@onReconcile') })
+      expect(await failure(load(p))).to.match(/^handlers\/a\.ts:(\d+):3: HandlerError: @onReconcile needs .*\n {2}\1 \| {3}async reconcile/)
+    })
+
     it('something thrown that is no error', async () => {
       expect(await failure(load(project({ 'handlers/a.ts': 'throw "text"' })))).to.equal('handlers/a.ts: threw text')
     })
@@ -241,7 +282,9 @@ describe('loading handlers', () => {
 
     it('a constructor that needs arguments', async () => {
       const p = project({ 'handlers/a.ts': widgetHandler().replace('{\n  @', '{ constructor(readonly db: string) {}\n  @') })
-      expect(await failure(load(p))).to.match(/^handlers\/a\.ts: WidgetHandler\.constructor\(\): takes arguments/)
+      expect(await failure(load(p))).to.match(
+        /^handlers\/a\.ts: WidgetHandler\.constructor\(\): takes arguments.*export const handlers = \(\) => \[new WidgetHandler\(…\)\]$/,
+      )
     })
 
     it('two classes of one kind, and every wrong class at once', async () => {

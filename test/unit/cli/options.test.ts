@@ -54,7 +54,7 @@ describe('the command line', () => {
   })
 
   const wrong: [string[], RegExp][] = [
-    [['--kubeconfg', 'x'], /unknown option --kubeconfg, did you mean --kubeconfig\?/],
+    [['--kubeconfg', 'x'], /unknown option --kubeconfg \(did you mean --kubeconfig\?\); see tsop-run --help$/],
     [['--instal-crd'], /did you mean --install-crds\?/],
     [['--qqqqqq'], /^unknown option --qqqqqq; see/],
     [['-z'], /unknown option -z/],

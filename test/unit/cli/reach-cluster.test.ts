@@ -117,6 +117,7 @@ describe('the first request', () => {
     const rotated = world((n) => (n < 3 ? 401 : 200))
     await rotated.clock.advance(60_000)
     expect(rotated.outcome.done).to.equal(true)
+    expect(rotated.warnings[0]).to.match(/^the API server does not accept the credentials yet: /)
   })
 
   it('speaks of the service account in a pod', async () => {

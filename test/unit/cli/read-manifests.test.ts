@@ -73,6 +73,10 @@ describe('manifests', () => {
       'a.yaml:1: Pod without metadata.name',
     )
     await project.remove()
+    expect(await problem({ 'a.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: {name: true}\n' }, 'a.yaml')).to.equal(
+      'a.yaml:1: metadata.name must be a text, not true; quote it',
+    )
+    await project.remove()
     expect(await problem({ 'a.yaml': 'just text' }, 'a.yaml')).to.equal('a.yaml:1: expected a Kubernetes object')
   })
 })

@@ -65,7 +65,7 @@ describe('tsop-run, the real process', function () {
       expect(option.code).to.equal(2)
       expect(oneLine(option.stderr)).to.contain('did you mean --once?')
       const command = await project().run(['rum'], { command: 'tsop' })
-      expect([command.code, command.stderr]).to.deep.equal([2, 'tsop: unknown command rum, did you mean run?; see tsop help\n'])
+      expect([command.code, command.stderr]).to.deep.equal([2, 'tsop: unknown command rum (did you mean run?); see tsop help\n'])
     })
 
     it('misses a kubeconfig in one line, and shows the stack with --debug', async () => {
