@@ -120,8 +120,9 @@ function sentence(log: Record<string, unknown>): string {
   const message = typeof log['msg'] === 'string' ? [log['msg']] : []
   const stacks: string[] = []
   for (let error = (log['err'] ?? log['error']) as ErrorFields | undefined; error !== undefined; error = error.cause) {
-    // Of `log.error(error)` pino makes the error's text the message as well.
-    if (typeof error.message === 'string' && !message.includes(error.message)) message.push(error.message)
+    // Of `log.error(error)` pino makes the error's text the message as well, and a message may quote the error it is about.
+    const { message: text } = error
+    if (typeof text === 'string' && !message.some((said) => said.includes(text))) message.push(text)
     if (error.stack !== undefined) stacks.push(error.stack)
   }
   return [message.join(': '), ...stacks].join('\n')

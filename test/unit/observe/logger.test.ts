@@ -118,6 +118,12 @@ describe('the log for people', () => {
     expect(lines[0]).to.match(/ERROR: refused\n$/)
   })
 
+  it('says the text of an error once where the message quotes it', async () => {
+    const { log, lines } = await capture({ format: 'pretty' })
+    log.error({ err: new Error('refused') }, 'refused (not tried again until the object changes)')
+    expect(lines[0]).to.match(/ERROR: refused \(not tried again until the object changes\)\n$/)
+  })
+
   it('shows the stack with --debug', async () => {
     const { log, lines } = await capture({ format: 'pretty', stacks: true })
     log.error({ err: new Error('refused') }, 'run failed')
