@@ -1,6 +1,6 @@
 /**
  * A small service that does long jobs, standing for a provider outside the cluster: backups for `handlers/database.ts`, renderings for
- * one of the examples. Start it with `node handlers/job-service/job-service.ts [PORT] [SECONDS]`.
+ * one of the examples. Start it with `npm run job-service -- [PORT] [SECONDS]`.
  *
  *   POST /jobs         starts the job that the body describes, under the key of the header Idempotency-Key. 201 with the job; 200 with
  *                      the job that is there, where the key is known already
