@@ -1,10 +1,10 @@
 /**
- * `up DIR [PORT]`: starts a control plane that stays until `down DIR`, and writes DIR/kubeconfig. PORT is the API server's; the
+ * `up DIR [PORT]`: starts a control plane that stays until `down DIR`, writes DIR/kubeconfig and prints what a shell needs. PORT is the API server's; the
  * next three are taken as well. What is in DIR from before is used again.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { findBinaries, PROGRAMS } from './binaries.ts'
 import { certificateOf, commandLines, writeFiles } from './config.ts'
 import { isRunning, pidFile, stopAll } from './pids.ts'
@@ -46,6 +46,7 @@ try {
     writeFileSync(pidFile(dir, program), String(child.pid))
   }
   process.stdout.write(`export KUBECONFIG=${join(dir, 'kubeconfig')}\n`)
+  process.stdout.write(`export PATH="${dirname(binaries.kubectl)}:$PATH"     # for kubectl\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
   await stopAll(dir)
