@@ -24,11 +24,9 @@ export async function finishOnce(
 
   for (const { kind, key, message } of objects) {
     const fields = { controller: kind, name: key }
-    if (WAITING.test(message))
-      log.warn(
-        fields,
-        message.replace(WAITING, (_, reason, why) => `waits: ${reason}${why === undefined ? '' : `: ${why}`}`),
-      )
+    const [wait, reason, why] = WAITING.exec(message) ?? []
+    // `Waiting` is the reason of a handler that gave none.
+    if (wait !== undefined) log.warn(fields, `waits: ${[reason === 'Waiting' && why ? undefined : reason, why].filter(Boolean).join(': ')}`)
     else log.error(fields, `not done: ${message}`)
   }
   for (const { kindName, problem } of kinds) log.error({ controller: kindName }, `not done: ${problem ?? 'it cannot be watched'}`)
