@@ -18,6 +18,7 @@ export interface CacheOptions {
 export class Cache {
   readonly #options: CacheOptions
   readonly #sources = new Map<string, WatchedSource>()
+  readonly #byKind = new Map<string, WatchedSource[]>()
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
   constructor(options: CacheOptions) {
@@ -36,6 +37,7 @@ export class Cache {
     if (source === undefined) {
       source = new WatchedSource(kind, selection, this.#options)
       this.#sources.set(key, source)
+      this.#byKind.set(kindKey(kind), [...this.#of(kind), source])
       if (this.#phase === 'running') source.start()
     }
     return source
@@ -43,7 +45,7 @@ export class Cache {
 
   /** The source that sees most of a kind: all before selected objects, then all namespaces before some, then more before fewer. */
   find(kind: KindRef<unknown>): Source | undefined {
-    return this.#of(kind).sort((a, b) => narrowness(a) - narrowness(b))[0]
+    return [...this.#of(kind)].sort((a, b) => narrowness(a) - narrowness(b))[0]
   }
 
   /** The response of an own write, for every store of the kind. The stores strip `managedFields` from the object and share it with their listeners. */
@@ -79,10 +81,12 @@ export class Cache {
     for (const source of this.#sources.values()) source.stop()
   }
 
-  #of(kind: KindRef<unknown>): WatchedSource[] {
-    return [...this.#sources.values()].filter((source) => kindKey(source.kind) === kindKey(kind))
+  #of(kind: KindRef<unknown>): readonly WatchedSource[] {
+    return this.#byKind.get(kindKey(kind)) ?? NONE
   }
 }
+
+const NONE: readonly WatchedSource[] = []
 
 function selectionKey(kind: KindRef<unknown>, { namespaces, labels, fields }: Selection): string {
   return JSON.stringify([

@@ -37,9 +37,4 @@ export class Entry extends Block implements Meta {
     this.controllerUid = metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid
     arena.write(this, JSON.stringify(object))
   }
-
-  get meta(): Meta {
-    const { key, uid, resourceVersion, generation, deleting, controllerUid } = this
-    return { key, uid, resourceVersion, generation, deleting, controllerUid }
-  }
 }

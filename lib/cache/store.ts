@@ -63,7 +63,7 @@ export class Store {
 
   /** The fields that are known without parsing: cheap. */
   meta(key: string): Meta | undefined {
-    return this.#entries.get(key)?.meta
+    return this.#entries.get(key)
   }
 
   get(key: string): KubeObject | undefined {
