@@ -134,8 +134,8 @@ export function checkCondition(condition: { type: string; status: string; reason
 
 /** @throws TsopError where the type is no condition type, or is the engine's */
 export function checkConditionType(type: string): void {
-  const wrong = (what: string) => new TsopError('TSOP_STATUS_INVALID', 'InvalidCondition', `condition ${JSON.stringify(type)}: ${what}`)
+  const wrong = (what: string) => new TsopError('TSOP_STATUS_INVALID', 'InvalidCondition', `condition ${JSON.stringify(type)}${what}`)
   if (ENGINE_CONDITIONS.includes(type))
-    throw wrong('is set by the engine; use ctx.conditions.ready() for the text of Ready, or return and throw what the run came to')
-  if (typeof type !== 'string' || type.length > 316 || !TYPE.test(type)) throw wrong("expected a type such as 'BackupTaken'")
+    throw wrong(' is set by the engine; use ctx.conditions.ready() for the text of Ready, or return and throw what the run came to')
+  if (typeof type !== 'string' || type.length > 316 || !TYPE.test(type)) throw wrong(": expected a type such as 'BackupTaken'")
 }

@@ -161,7 +161,7 @@ export interface ExternalCall {
    */
   readonly fencingToken: string
   readonly signal: AbortSignal
-  /** 1 for the first call of this step, counted over runs. */
+  /** 1 for the first job of this step; one more after each that the service reported as failed. */
   readonly attempt: number
 }
 
