@@ -104,9 +104,9 @@ describe('promise 2: children map to their owner', () => {
       await t.apply(manifest('Basket', 'a', { items: ['apple'] }))
       await isReady(t, Basket, 'a')
       await t.kubectl('delete', 'basket', 'a')
-      await t.until(async () => !(await apple(t)), 'the child to go')
+      await t.until(async () => !(await apple(t)), 'the child to go', { withinMs: 90_000 })
     }),
-  )
+  ).timeout(150_000)
 })
 
 describe('promise 7: own writes are read back', () => {
