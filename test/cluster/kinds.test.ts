@@ -33,7 +33,7 @@ describe('a cluster-scoped kind', () => {
       await t.apply(grove([t.namespace]))
       await t.until(tree, 'the child')
       await t.kubectl('delete', `groves.${group}`, t.id, '--timeout=30s')
-      expect(logLines(operator, { name: t.id, msg: 'felled' })).to.have.length(1)
+      await t.until(() => logLines(operator, { name: t.id, msg: 'felled' }).length === 1, 'the clean-up to be told')
       // The garbage collector looks for new kinds, such as the owner's, every 30 s.
       await t.until(async () => (await tree()) === undefined, 'the child to be collected', { withinMs: 90_000 })
     }),
@@ -62,7 +62,7 @@ describe('a built-in kind', () => {
       expect(runsOf(operator, 'api')).to.deep.equal([])
 
       await t.kubectl('delete', 'deployment', 'web', '--timeout=30s')
-      expect(logLines(operator, { name: 'web', msg: 'removed' })).to.have.length(1)
+      await t.until(() => logLines(operator, { name: 'web', msg: 'removed' }).length === 1, 'the clean-up to be told')
       expect(await t.client.find(Deployment, t.ref('api'))).to.not.equal(undefined)
     }),
   )
@@ -75,7 +75,7 @@ describe('a built-in kind', () => {
       await t.until(() => t.client.find(ConfigMap, t.ref('web')), 'the child')
       await t.kubectl('label', 'deployment', 'web', 'chart-')
       await t.kubectl('delete', 'deployment', 'web', '--timeout=30s')
-      expect(logLines(operator, { name: 'web', msg: 'removed' })).to.have.length(1)
+      await t.until(() => logLines(operator, { name: 'web', msg: 'removed' }).length === 1, 'the clean-up to be told')
     }),
   )
 })

@@ -17,8 +17,10 @@ describe('promise 4: a run has one outcome', () => {
       const ready = await readyReason(t, Script, 'a', 'Scripted')
       expect(ready).to.include({ status: 'False', message: 'the paint is wet' })
       expect(await conditionOf(t, Script, 'a', 'Reconciling')).to.include({ status: 'True', reason: 'Scripted' })
+      // The line comes after the status, and by another way.
+      const told = await t.until(() => logLines(operator, { name: 'a', reason: 'Scripted' })[0], 'the line in the log')
+      expect(told).to.include({ level: 'info', after: '1h' })
       expect(logLines(operator, { level: 'error' })).to.deep.equal([])
-      expect(logLines(operator, { name: 'a', reason: 'Scripted' })[0]).to.include({ level: 'info', after: '1h' })
     }),
   )
 
