@@ -49,6 +49,11 @@ export class RunContext implements Context<KubeObject> {
     return this.#status as StatusDraft<KubeObject>
   }
 
+  /** Whether the handler has looked at it. */
+  get hasStatusDraft(): boolean {
+    return this.#status !== undefined
+  }
+
   /** The draft, or undefined where the handler never looked at it. What the handler wrote past it meanwhile is in it as well. */
   get statusDraft(): Record<string, unknown> | undefined {
     const { status } = this.#run.primary

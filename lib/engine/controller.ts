@@ -24,7 +24,7 @@ import { Run } from './run.ts'
 import { StatusEchoes } from './status-echoes.ts'
 import { primaryReason, type Reason, sameContent } from './wake.ts'
 import { WatchMapper } from './watch-mapper.ts'
-import { type Priority, WorkQueue } from './work-queue.ts'
+import { WorkQueue } from './work-queue.ts'
 
 const DEFAULT_CONCURRENCY = 1
 const DEFAULT_TIMEOUT_MS = 5 * 60_000
@@ -56,21 +56,13 @@ export interface ControllerOptions {
 }
 
 /** What a run needs of its controller. */
-export interface ControllerScope {
+export interface ControllerScope extends Pick<ControllerOptions, 'spec' | 'instance' | 'client' | 'cache' | 'clock' | 'log' | 'event'> {
   readonly kind: KindRef
-  readonly spec: HandlerSpec
-  readonly instance: object
   readonly facts: Facts
-  readonly client: Client
-  readonly cache: Cache
-  readonly clock: Clock
-  readonly log: Log
   readonly fieldManager: string
   readonly timeoutMs: number
-  readonly signal: AbortSignal
   readonly knownDifferences: KnownDifferences
   readonly statusEchoes: StatusEchoes
-  readonly event: RecordEvent
   /** Whether lines of level info are written. */
   readonly logsInfo: boolean
   /** A warning that is worth one line in the life of the process. */
@@ -528,16 +520,15 @@ export class Controller implements ControllerScope {
     else if (isCurrent) {
       const state = this.#states.settle(key, outcome)
       if (run && run.unanswered.size > 0) this.#states.unanswered(key, [...run.unanswered])
-      const background: Priority = 'background'
       switch (outcome.type) {
         case 'done':
-          this.#queue.add(key, background, RESYNC_MS * (1 - RESYNC_JITTER + 2 * RESYNC_JITTER * random()))
+          this.#queue.add(key, 'background', RESYNC_MS * (1 - RESYNC_JITTER + 2 * RESYNC_JITTER * random()))
           break
         case 'wait':
-          this.#queue.add(key, background, outcome.wait.afterMs)
+          this.#queue.add(key, 'background', outcome.wait.afterMs)
           break
         case 'error':
-          this.#queue.add(key, background, Math.max(backoff(state.failures, random), retryAfterMs(outcome.error)))
+          this.#queue.add(key, 'background', Math.max(backoff(state.failures, random), retryAfterMs(outcome.error)))
           break
         case 'conflict':
           this.#queue.add(key, 'change', conflictDelay(state.conflicts, random))
@@ -546,7 +537,7 @@ export class Controller implements ControllerScope {
         case 'terminal':
           if (run?.unreported) {
             const tries = this.#states.unreported(key, outcome, run.primary.generation, reported)
-            this.#queue.add(key, background, backoff(tries, random))
+            this.#queue.add(key, 'background', backoff(tries, random))
           }
       }
     }

@@ -75,7 +75,7 @@ export class Run implements Journal {
   /** Why the context is closed; undefined while it is open. */
   #closed: (() => Error) | undefined
   /** The finalizer is gone, and with it whatever the status could tell. */
-  #released = false
+  released = false
   /** This run made `Ready` true. */
   becameReady = false
   /** The run ended for good, and its status does not say so yet. */
@@ -252,15 +252,15 @@ export class Run implements Journal {
       if (!isObjectMissing(error, ref.name)) return this.#outcomeOf(error)
       this.deleted(kind, ref, uid)
     }
-    this.#released = true
+    this.released = true
     return { type: 'done' }
   }
 
   /** Writes the status, once and only where something changed. */
   async #report(outcome: Outcome, withDraft = true): Promise<Outcome> {
     const { kind } = this.primary
-    const isDrafted = withDraft && this.#context?.statusDraft !== undefined
-    if (this.#released || outcome.type === 'conflict' || (kind.status === undefined && !isDrafted)) return outcome
+    const isDrafted = withDraft && this.#context?.hasStatusDraft === true
+    if (this.released || outcome.type === 'conflict' || (kind.status === undefined && !isDrafted)) return outcome
     try {
       await this.#writeStatus(outcome, withDraft)
       return outcome
@@ -477,10 +477,6 @@ export class Run implements Journal {
     const { labels, annotations } = this.scope.current(this.primary.key)?.metadata ?? {}
     const { [EXTERNAL_ANNOTATION]: _, ...others } = annotations ?? {}
     return hash('sha256', canonicalJson([labels ?? {}, others]), 'hex').slice(0, 16)
-  }
-
-  get released(): boolean {
-    return this.#released
   }
 
   /** Whether what arrived during the run was its own doing. */
