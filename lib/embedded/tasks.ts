@@ -1,0 +1,107 @@
+/**
+ * What the server does by itself, after it has answered: garbage collection, namespaces, definitions, simulated workloads. It
+ * runs in its own turns, as in a cluster, and yet a test can wait until all of it is done.
+ */
+
+export interface ServerTimer {
+  cancel(): void
+}
+
+/** Time, handed in; `Clock` of lib/api fits. */
+export interface ServerClock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Milliseconds that only go forward. */
+  monotonic(): number
+  after(ms: number, f: () => void): ServerTimer
+}
+
+export const serverClock: ServerClock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, f) {
+    const timer = setTimeout(f, Math.min(Math.max(0, ms), 2 ** 31 - 1))
+    timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+export class Tasks {
+  readonly #clock: ServerClock
+  readonly #report: (error: unknown) => void
+  readonly #timers = new Set<ServerTimer>()
+  #open = 0
+  #idle: (() => void)[] = []
+  #stopped = false
+
+  /** `report` gets what a task threw: a fault of this server, never of a client. */
+  constructor(clock: ServerClock, report: (error: unknown) => void) {
+    this.#clock = clock
+    this.#report = report
+  }
+
+  /** Runs `f` in a later turn. `settled()` waits for it and, where it is async, for its end. */
+  soon(f: () => void | Promise<void>): void {
+    if (this.#stopped) return
+    this.#open++
+    setImmediate(() => void this.#run(f))
+  }
+
+  /**
+   * Runs `f` after `ms` milliseconds of the server's clock. With `awaited`, `settled()` waits for it from now on; else only
+   * from when it is due.
+   */
+  after(ms: number, f: () => void | Promise<void>, awaited = false): ServerTimer {
+    if (this.#stopped) return { cancel: () => {} }
+    let waiting = true
+    if (awaited) this.#open++
+    const done = () => {
+      waiting = false
+      this.#timers.delete(handle)
+    }
+    const timer = this.#clock.after(ms, () => {
+      done()
+      if (!awaited) this.#open++
+      void this.#run(f)
+    })
+    const handle = {
+      cancel: () => {
+        if (!waiting) return
+        done()
+        timer.cancel()
+        if (awaited) this.#close()
+      },
+    }
+    this.#timers.add(handle)
+    return handle
+  }
+
+  /** Resolves when nothing is running or waiting for its turn. */
+  settled(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  stop(): void {
+    this.#stopped = true
+    for (const timer of [...this.#timers]) timer.cancel()
+  }
+
+  async #run(f: () => void | Promise<void>): Promise<void> {
+    try {
+      if (!this.#stopped) await f()
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#close()
+    }
+  }
+
+  #close(): void {
+    this.#open--
+    if (this.#open > 0) return
+    const waiting = this.#idle
+    this.#idle = []
+    for (const resolve of waiting) resolve()
+  }
+}
