@@ -260,8 +260,11 @@ export interface Bucket {
   readonly key: string
   readonly size: number
   get(namespace: string, name: string): Stored | undefined
-  /** In the order of keys (namespace, then name, bytewise); at a past revision where `at` is given. @throws ApiError 410 */
-  list(options?: { namespace?: string; at?: number }): readonly Stored[]
+  /**
+   * In the order of keys (`namespace/name` or `name`, bytewise, as etcd has it); at a past revision where `at` is given; those
+   * whose key is not before `from`, where that is given. The array is the caller's. @throws ApiError 410
+   */
+  list(options?: { namespace?: string; at?: number; from?: string }): readonly Stored[]
   /**
    * Stores `object` under the next revision and sets `metadata.resourceVersion`. `expected`: the revision that must be stored
    * now (0: nothing); otherwise `undefined` comes back and nothing happened. Equal to what is stored, but for
@@ -308,6 +311,8 @@ export interface StreamSink {
   write(chunk: string): boolean
   /** Bytes accepted and not yet taken by the client. */
   readonly pending: number
+  /** Calls back once, when a client that did not keep up has taken what was written. */
+  drained(f: () => void): void
   /** The regular end. */
   end(): void
   /** Breaks the connection. */
