@@ -226,9 +226,15 @@ export interface ResourceType extends Subject {
   readonly columns?: TableColumns
   /**
    * Removes what the schema does not have, on a private copy, and gives the paths of what it removed
-   * (`spec.bogus`, `spec.list[0].x`), for Warnings and strict field validation.
+   * (`spec.bogus`, `spec.list[0].x`), for Warnings and strict field validation. Of built-in kinds it also decodes: a null is
+   * dropped, times and quantities become canonical. @throws ApiError 400 where a value is of a wrong type
    */
   prune?(object: ApiObject): string[]
+  /**
+   * Built-in kinds: puts a private copy in the form that a typed server answers (members in the order of their Go struct, no
+   * empty ones where `omitempty` says so, `status: {}` where it does not). Called after admission, before validation.
+   */
+  normalize?(object: ApiObject): void
   /** Fills in defaults of the schema; also of objects read from the store. */
   applySchemaDefaults?(object: ApiObject): void
   /** Schema and CEL validation. `old` of an update, for ratcheting and transition rules. */
