@@ -9,6 +9,7 @@ const HELP = `Usage: tsop <command>
 
 Commands:
   run [options] [directories or files …]  The same as tsop-run; see tsop run --help.
+  apiserver [options]                     Run an API server for development; see tsop apiserver --help.
   version                                 Print the version.
   help                                    Print this help.
 `
@@ -21,6 +22,10 @@ async function tsop([command, ...rest]: readonly string[]): Promise<number> {
     case 'run': {
       const { tsopRun } = await import('./command.ts')
       return await tsopRun(rest)
+    }
+    case 'apiserver': {
+      const { apiserver } = await import('./apiserver.ts')
+      return await apiserver(rest)
     }
     case 'version':
     case '--version':
@@ -38,7 +43,7 @@ async function tsop([command, ...rest]: readonly string[]): Promise<number> {
       process.stderr.write(HELP)
       return exitCodes.usage
     default: {
-      const close = nearest(command, ['run', 'version', 'help'])
+      const close = nearest(command, ['run', 'apiserver', 'version', 'help'])
       process.stderr.write(`tsop: unknown command ${command}${close === undefined ? '' : ` (did you mean ${close}?)`}; see tsop help\n`)
       return exitCodes.usage
     }

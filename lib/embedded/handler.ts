@@ -1,0 +1,187 @@
+/** From a request to its answer: who asks, what for, may they, and then the verb. */
+import { forbiddenRequest } from './auth/forbidden.ts'
+import { ADMIN, type Attributes, type Core } from './core.ts'
+import { discovery } from './discovery.ts'
+import { health } from './health.ts'
+import { negotiateError } from './negotiate.ts'
+import { newUid } from './object-meta.ts'
+import { openapi } from './openapi.ts'
+import { parseResourcePath, type ResourcePath } from './request-path.ts'
+import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
+import { ApiError, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
+import type { ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
+import { type Call, type Extensions, runVerb } from './verbs.ts'
+
+export interface HandlerParts {
+  readonly core: Core
+  /** Absent: everybody is the admin. @throws ApiError 401, 403 */
+  readonly authenticate?: ((headers: Readonly<Record<string, string | undefined>>) => User) | undefined
+  readonly extensions: Extensions
+  /** Gets what no ApiError was: a fault of this server. */
+  readonly report: (error: unknown) => void
+}
+
+const NO_QUERY = new URLSearchParams()
+
+export function createHandler(parts: HandlerParts): (request: ApiRequest) => Promise<ApiResponse> {
+  const { core, report } = parts
+  return async (request) => {
+    const { url, headers } = request
+    const mark = url.indexOf('?')
+    const path = mark === -1 ? url : url.slice(0, mark)
+    const query = mark === -1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1))
+    const warnings: string[] = []
+    const extra: AnswerHeaders = {
+      auditId: headers['audit-id'] ?? newUid(core.random),
+      warnings,
+      acceptEncoding: headers['accept-encoding'],
+    }
+    try {
+      const user = parts.authenticate?.(headers) ?? ADMIN
+      return await route(parts, request, path, query, user, extra, warnings)
+    } catch (error) {
+      if (!(error instanceof ApiError)) report(error)
+      const known = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error))
+      if (known === PAGE_NOT_FOUND) return plainText(404, '404 page not found\n', extra)
+      return answerError(known, negotiateError(headers.accept, headers['user-agent'], query), extra)
+    }
+  }
+}
+
+/** Not a Status: nothing serves this path. */
+const PAGE_NOT_FOUND = new ApiError(404, '', '404 page not found')
+
+async function route(
+  parts: HandlerParts,
+  request: ApiRequest,
+  path: string,
+  query: URLSearchParams,
+  user: User,
+  extra: AnswerHeaders,
+  warnings: string[],
+): Promise<ApiResponse> {
+  const { core } = parts
+  const target = parseResourcePath(path)
+  if (target === undefined) {
+    authorize(core, { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path })
+    return notResource(core, request, path, query, extra)
+  }
+  const watch = isWatch(query) || target.watch
+  const verb = verbOf(request.method, target, watch)
+  authorize(core, {
+    user,
+    verb,
+    group: target.group,
+    version: target.version,
+    resource: target.resource,
+    subresource: target.subresource,
+    namespace: target.namespace ?? (target.group === '' && target.resource === 'namespaces' ? target.name : ''),
+    name: target.name,
+  })
+  const type = core.registry.find(target.group, target.version, target.resource)
+  if (type === undefined) throw unserved(core, target)
+  checkRoute(type, target, request.method, verb)
+  if (type.deprecation !== undefined) warnings.push(type.deprecation)
+  const call: Call = {
+    core,
+    type,
+    target,
+    namespace: type.namespaced ? (target.namespace ?? '') : '',
+    verb,
+    request,
+    query,
+    user,
+    warnings,
+    extra,
+    extensions: parts.extensions,
+  }
+  return runVerb(call)
+}
+
+const NO_RESOURCE = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
+
+function authorize(core: Core, attributes: Attributes): void {
+  if (core.authorizer === undefined) return
+  const { allowed, reason } = core.authorizer.authorize(attributes)
+  if (!allowed) throw forbiddenRequest(attributes, reason)
+}
+
+function notResource(core: Core, request: ApiRequest, path: string, query: URLSearchParams, extra: AnswerHeaders): ApiResponse {
+  const { method, headers } = request
+  const accept = headers.accept
+  const found =
+    health(core, { method, path, query }) ??
+    openapi(core, { path, query, accept, ifNoneMatch: headers['if-none-match'] }) ??
+    (method === 'GET'
+      ? discovery(core, {
+          path,
+          accept,
+          ifNoneMatch: headers['if-none-match'],
+          userAgent: headers['user-agent'],
+          query,
+          host: headers.host,
+        })
+      : undefined)
+  if (found === undefined) throw PAGE_NOT_FOUND
+  const common = commonHeaders('text/plain', extra)
+  const own = Object.fromEntries(Object.entries(found.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return compressed({ ...found, headers: { ...common, ...own } }, extra.acceptEncoding)
+}
+
+const WATCH_OFF = /^(0|false)$/
+const isWatch = (query: URLSearchParams) => {
+  if (query.size === 0) return false
+  const given = query.get('watch')
+  return given !== null && !WATCH_OFF.test(given)
+}
+
+/** As `RequestInfo` names it. */
+function verbOf(method: string, { name, subresource }: ResourcePath, watch: boolean): string {
+  switch (method) {
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return name === '' ? 'deletecollection' : 'delete'
+    case 'GET':
+    case 'HEAD':
+      if (watch && subresource === '') return 'watch'
+      return name === '' ? 'list' : 'get'
+    default:
+      return ''
+  }
+}
+
+/** Custom groups are answered by another handler than built-in ones, and differently. */
+function unserved(core: Core, target: ResourcePath): ApiError {
+  for (const type of core.registry.types()) {
+    if (!type.custom && type.group === target.group && type.version === target.version) return unknownResource()
+  }
+  return PAGE_NOT_FOUND
+}
+
+const ACROSS_NAMESPACES = new Set(['list', 'watch'])
+const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** @throws ApiError 404, 405 */
+function checkRoute(type: ResourceType, target: ResourcePath, method: string, verb: string): void {
+  const { namespace, name, subresource, rest } = target
+  if (type.custom) {
+    if (!type.namespaced && namespace !== undefined) throw PAGE_NOT_FOUND
+    if (type.namespaced && namespace === undefined && !ACROSS_NAMESPACES.has(verb)) throw PAGE_NOT_FOUND
+    if (!METHODS.has(method)) throw methodNotAllowed()
+    if (subresource !== '' && !type.subresources.includes(subresource)) throw notFound(type, name)
+    return
+  }
+  if (!type.namespaced && namespace !== undefined) throw unknownResource()
+  if (subresource !== '' && !type.subresources.includes(subresource)) throw unknownResource()
+  if (rest !== '' && subresource !== 'proxy') throw unknownResource()
+  if (type.namespaced && namespace === undefined) {
+    if (name !== '') throw unknownResource()
+    if (!ACROSS_NAMESPACES.has(verb) || method === 'HEAD') throw methodNotAllowed()
+  }
+  if (!METHODS.has(method)) throw methodNotAllowed()
+}

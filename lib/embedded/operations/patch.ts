@@ -1,0 +1,61 @@
+/** PATCH: a document that says how an object changes, applied to what is stored and then written like any update. */
+import type { Core, PatchType } from '../core.ts'
+import { cloneJson } from '../json.ts'
+import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
+import { type WriteOptions, writeContext } from './context.ts'
+import { matchNamespace } from './create.ts'
+import { decodeObject } from './decode.ts'
+import { applyTracked } from './managed-fields.ts'
+import { applyPatch } from './patch-types.ts'
+import { change, checkName, type Updated } from './update.ts'
+
+export interface Patch {
+  readonly type: PatchType
+  readonly value: unknown
+  readonly force?: boolean
+}
+
+export function patch(
+  core: Core,
+  type: ResourceType,
+  namespace: string,
+  name: string,
+  subresource: string,
+  document: Patch,
+  options: WriteOptions,
+): Promise<Updated> {
+  const context = writeContext(core, type, namespace, 'update', subresource, options)
+  if (document.type === 'apply') return apply(core, name, context, document, options)
+  return change(core, name, context, options, {
+    uid: undefined,
+    create: false,
+    make: (live) => patched(live as ApiObject, name, context, document, options),
+  })
+}
+
+function patched(live: ApiObject, name: string, context: WriteContext, document: Patch, options: WriteOptions): ApiObject {
+  const { type } = context
+  const result = applyPatch(type.schema, live, document)
+  const object = decodeObject(type, result, options)
+  matchNamespace(type, context.namespace, object)
+  checkName(object, name)
+  type.strategy.defaults?.(object, context)
+  return object
+}
+
+function apply(core: Core, name: string, context: WriteContext, document: Patch, options: WriteOptions): Promise<Updated> {
+  const { type, subresource } = context
+  return change(core, name, context, options, {
+    uid: undefined,
+    create: subresource === '',
+    tracked: true,
+    make(live) {
+      const merged = applyTracked(core, type, live, cloneJson(document.value), subresource, document.force === true, options)
+      const object = decodeObject(type, merged, options)
+      matchNamespace(type, context.namespace, object)
+      checkName(object, name)
+      type.strategy.defaults?.(object, live === undefined ? { ...context, operation: 'create' } : context)
+      return object
+    },
+  })
+}
