@@ -61,7 +61,10 @@ export interface Schema {
   $ref?: string
   type?: string
   format?: string
+  title?: string
   description?: string
+  externalDocs?: { description?: string; url?: string }
+  example?: unknown
   nullable?: boolean
   default?: unknown
   enum?: unknown[]
@@ -191,6 +194,8 @@ export interface TableColumns {
   readonly columns: readonly TableColumn[]
   /** One cell a column. `now` in milliseconds, for ages. */
   cells(object: ApiObject, now: number): unknown[]
+  /** What marks a row (`metav1.TableRowCondition`): that a pod has ended. */
+  readonly conditions?: ((object: ApiObject) => object[] | undefined) | undefined
 }
 
 /** A kind as it is served in one version: all that the general machinery needs to know of it. */
