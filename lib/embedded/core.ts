@@ -14,11 +14,16 @@ export interface Core {
   readonly registry: Registry
   readonly lookup: Lookup
   readonly operations: Operations
+  /** What runs in this process for the services that webhooks name; by `namespace/name`. */
+  readonly services: Map<string, WebhookService>
   /** In the order they are asked. Built up while the server starts. */
   readonly admission: AdmissionPlugin[]
   /** Undefined: everybody is admin (plain HTTP on loopback). */
   authorizer: Authorizer | undefined
 }
+
+/** Answers an AdmissionReview or ConversionReview with the whole review that a webhook would send. `path` of the client configuration. */
+export type WebhookService = (review: object, path: string) => object | Promise<object>
 
 export interface Store {
   /** Of the last write; 1 when nothing was written yet. */

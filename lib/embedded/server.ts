@@ -105,6 +105,7 @@ function createCore(options: ServerOptions, report: (error: unknown) => void): C
     registry,
     lookup,
     operations: createOperations(() => core),
+    services: new Map(),
     admission: [],
     authorizer: undefined,
   }
