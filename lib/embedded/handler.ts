@@ -1,5 +1,6 @@
 /** From a request to its answer: who asks, what for, may they, and then the verb. */
 import { forbiddenRequest } from './auth/forbidden.ts'
+import { impersonate } from './auth/impersonate.ts'
 import { ADMIN, type Attributes, type Core } from './core.ts'
 import { discovery } from './discovery.ts'
 import { health } from './health.ts'
@@ -63,12 +64,12 @@ async function route(
   const { core } = parts
   const target = parseResourcePath(path)
   if (target === undefined) {
-    authorize(core, { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path })
+    allowed(core, { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path }, request)
     return notResource(core, request, path, query, extra)
   }
   const watch = isWatch(query) || target.watch
   const verb = verbOf(request.method, target, watch)
-  authorize(core, {
+  const attributes: Attributes = {
     user,
     verb,
     group: target.group,
@@ -77,7 +78,8 @@ async function route(
     subresource: target.subresource,
     namespace: target.namespace ?? (target.group === '' && target.resource === 'namespaces' ? target.name : ''),
     name: target.name,
-  })
+  }
+  const actual = allowed(core, attributes, request)
   const type = core.registry.find(target.group, target.version, target.resource)
   if (type === undefined) throw unserved(core, target)
   checkRoute(type, target, request.method, verb)
@@ -90,7 +92,7 @@ async function route(
     verb,
     request,
     query,
-    user,
+    user: actual,
     warnings,
     extra,
     extensions: parts.extensions,
@@ -100,10 +102,13 @@ async function route(
 
 const NO_RESOURCE = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
 
-function authorize(core: Core, attributes: Attributes): void {
-  if (core.authorizer === undefined) return
-  const { allowed, reason } = core.authorizer.authorize(attributes)
-  if (!allowed) throw forbiddenRequest(attributes, reason)
+/** Who it is done as. @throws ApiError 403 */
+function allowed(core: Core, attributes: Attributes, { headers }: ApiRequest): User {
+  const user = impersonate(core.authorizer, attributes, headers)
+  if (core.authorizer === undefined) return user
+  const { allowed: may, reason } = core.authorizer.authorize({ ...attributes, user })
+  if (!may) throw forbiddenRequest({ ...attributes, user }, reason)
+  return user
 }
 
 function notResource(core: Core, request: ApiRequest, path: string, query: URLSearchParams, extra: AnswerHeaders): ApiResponse {

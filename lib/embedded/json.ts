@@ -17,7 +17,13 @@ export function decodeJson(text: string): Json {
 }
 
 export function encodeJson(value: Json | object, indent?: number): string {
-  return hasBigint(value) ? JSON.stringify(value, replace, indent) : JSON.stringify(value, undefined, indent)
+  try {
+    return JSON.stringify(value, undefined, indent)
+  } catch (error) {
+    // Only a bigint cannot be written: looking for one beforehand would cost more than writing does.
+    if (!(error instanceof TypeError)) throw error
+    return JSON.stringify(value, replace, indent)
+  }
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -63,14 +69,6 @@ function sameMembers(a: JsonObject, b: JsonObject, namesOnly = false): boolean {
 
 function isNumeric(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'bigint'
-}
-
-function hasBigint(value: unknown): boolean {
-  if (typeof value === 'bigint') return true
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(hasBigint)
-  for (const key in value) if (hasBigint((value as Record<string, unknown>)[key])) return true
-  return false
 }
 
 function revive(_key: string, value: unknown, context?: { source?: string }): unknown {

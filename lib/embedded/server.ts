@@ -1,5 +1,7 @@
 /** One embedded API server: its parts put together. */
 
+import { createAuth } from './auth/authenticate.ts'
+import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
 import { builtinTypes } from './builtin/types.ts'
 import { ADMIN, type Core, SYSTEM } from './core.ts'
 import { createHandler } from './handler.ts'
@@ -7,6 +9,7 @@ import { createOperations } from './operations/operations.ts'
 import { createRegistry } from './registry.ts'
 import { startDefinitions } from './stand-in/definitions.ts'
 import { createStore } from './store/store.ts'
+import { createExtensions } from './subresources/extensions.ts'
 import { type ServerClock, serverClock, Tasks } from './tasks.ts'
 import type { ApiRequest, ApiResponse, Lookup, ResourceType, Strategy } from './types.ts'
 
@@ -47,7 +50,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   const report =
     options.report ?? ((error) => void process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`))
   const core = createCore(options, report)
-  const handle = createHandler({ core, extensions: new Map(), report })
+  const auth = createAuth(core, { enforce: false })
+  const handle = createHandler({ core, authenticate: auth.authenticate, extensions: createExtensions(core, auth), report })
   await bootstrap(core)
   startDefinitions(core)
   let listening: { port: number; close(): Promise<void> } | undefined
@@ -87,7 +91,7 @@ function createCore(options: ServerOptions, report: (error: unknown) => void): C
   const registry = createRegistry()
   for (const types of byResource(builtinTypes(new Map<string, Strategy>()))) {
     const [first] = types
-    if (first !== undefined) registry.set(first.group, first.resource, types)
+    if (first !== undefined) registry.set(first.group, first.resource, types.map(typed))
   }
   const lookup: Lookup = {
     get: (group, resource, namespace, name) => store.bucket(`${group}/${resource}`).get(namespace, name)?.object,
@@ -111,6 +115,19 @@ function createCore(options: ServerOptions, report: (error: unknown) => void): C
   }
   return core
 }
+
+/** A kind whose objects are decoded and written as its Go type would be. */
+function typed(type: ResourceType): ResourceType {
+  // Looked up with the first object: reading all shapes takes longer than starting.
+  let shape: Shape | undefined
+  const own = () => {
+    shape ??= builtinShape(type.group, type.version, type.kind) ?? NO_SHAPE
+    return shape
+  }
+  return { ...type, prune: (object) => own().decode(object), normalize: (object) => own().normalize(object) }
+}
+
+const NO_SHAPE: Shape = { decode: () => [], normalize: () => {}, problem: () => undefined }
 
 function byResource(types: readonly ResourceType[]): Iterable<readonly ResourceType[]> {
   const groups = new Map<string, ResourceType[]>()

@@ -59,7 +59,7 @@ export interface Subject {
 const qualified = (name: string, group: string) => (group === '' ? name : `${name}.${group}`)
 
 function about(subject: Subject, name: string, kind = subject.resource): StatusDetails {
-  return { ...(name === '' ? {} : { name }), ...(subject.group === '' ? {} : { group: subject.group }), kind }
+  return { ...(name === '' ? {} : { name }), ...(subject.group === '' ? {} : { group: subject.group }), ...(kind === '' ? {} : { kind }) }
 }
 
 export const badRequest = (message: string) => new ApiError(400, 'BadRequest', message)

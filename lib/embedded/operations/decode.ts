@@ -4,7 +4,7 @@
  */
 import { invalid } from '../field-error.ts'
 import { isObject } from '../json.ts'
-import { badRequest, invalidError } from '../status.ts'
+import { type ApiError, badRequest, invalidError } from '../status.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { apiVersionOf, type WriteOptions, warnAll } from './context.ts'
 import { decodeMetadata } from './decode-metadata.ts'
@@ -13,13 +13,13 @@ import { decodeMetadata } from './decode-metadata.ts'
  * Makes `object`, which is changed in place, an object of the kind.
  * @throws ApiError 400, and 422 where the kind of a custom object is another
  */
-export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions): ApiObject {
+export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions, refuse?: (text: string) => ApiError): ApiObject {
   const object = rightKind(type, value)
   const problems = [...(options.decodingErrors ?? [])]
   if (type.custom) problems.push(...decodeMetadata(object))
   const removed = type.prune?.(object)
   if (removed !== undefined) for (const path of removed) problems.push(unknownField(path))
-  if (problems.length > 0) reportProblems(type, problems, options)
+  if (problems.length > 0) reportProblems(type, problems, options, refuse)
   const expected = apiVersionOf(type)
   if (object.apiVersion !== expected && !equivalent(type, object.apiVersion)) {
     throw badRequest(`the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`)
@@ -34,13 +34,14 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
 }
 
 /** Strict: refused; Warn: told; Ignore: forgotten. */
-export function reportProblems(type: ResourceType, problems: readonly string[], options: WriteOptions): void {
+export function reportProblems(
+  type: ResourceType,
+  problems: readonly string[],
+  options: WriteOptions,
+  refuse = (text: string) => decodeError(type, text),
+): void {
   if (options.fieldValidation === 'Ignore') return
-  if (options.fieldValidation === 'Strict') {
-    throw badRequest(
-      `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: strict decoding error: ${problems.join(', ')}`,
-    )
-  }
+  if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${problems.join(', ')}`)
   warnAll(options, problems)
 }
 

@@ -45,21 +45,25 @@ async function commit(
   const bucket = core.store.bucket(type.bucket)
   if (next?.waits) {
     if (context.dryRun) return { object: next.object, deleted: false }
-    const converted = toStorage(type, next.object)
-    const toStore = converted instanceof Promise ? await converted : converted
-    const now = bucket.put(stored.namespace, stored.name, toStore, stored.revision)
+    const now = await mark(core, type, next.object, stored)
     if (now === undefined) return undefined
     if (now.revision !== stored.revision) type.strategy.stored?.(now.object, stored.object, context)
-    return { object: toStore === next.object ? now.object : await read(type, now.object), deleted: false }
+    return { object: await read(type, now.object), deleted: false }
   }
   const last = next?.object ?? live
   if (context.dryRun) return { object: last, deleted: true }
-  const converted = next === undefined ? stored.object : toStorage(type, last)
-  const toDelete = converted instanceof Promise ? await converted : converted
-  const event = bucket.delete(stored.namespace, stored.name, stored.revision, next === undefined ? undefined : toDelete)
+  // A grace of zero is still written before the object goes: watches see both.
+  const marked = next === undefined ? stored : await mark(core, type, next.object, stored)
+  const event = marked === undefined ? undefined : bucket.delete(marked.namespace, marked.name, marked.revision)
   if (event === undefined) return undefined
   type.strategy.stored?.(event.object, stored.object, context)
   return { object: last, deleted: true }
+}
+
+async function mark(core: Core, type: ResourceType, object: ApiObject, stored: Stored): Promise<Stored | undefined> {
+  const converted = toStorage(type, object)
+  const toStore = converted instanceof Promise ? await converted : converted
+  return core.store.bucket(type.bucket).put(stored.namespace, stored.name, toStore, stored.revision)
 }
 
 interface Marked {
@@ -70,6 +74,7 @@ interface Marked {
 
 /** What the deletion makes of the object; `undefined`: nothing, it simply goes. */
 function marked(core: Core, type: ResourceType, live: ApiObject, deletion: DeleteOptions): Marked | 'pending' | undefined {
+  if (type.bucket === '/namespaces') return markedNamespace(core, live, deletion)
   const grace = gracePeriod(core, type, live, deletion)
   if (grace === 'pending') return 'pending'
   const finalizers = deletionFinalizers(type, live, deletion)
@@ -91,6 +96,19 @@ function marked(core: Core, type: ResourceType, live: ApiObject, deletion: Delet
   if (!metadata.deletionTimestamp || Date.parse(metadata.deletionTimestamp) > now) metadata.deletionTimestamp = timestamp(now)
   metadata.deletionGracePeriodSeconds = 0
   return { object, waits: true }
+}
+
+/** A namespace ends in its own way: it turns Terminating and stays until the finalizers of its spec are gone. */
+function markedNamespace(core: Core, live: ApiObject, deletion: DeleteOptions): Marked | 'pending' | undefined {
+  if (live.metadata.deletionTimestamp) {
+    const waits = (live.spec?.finalizers ?? []).length > 0 || (live.metadata.finalizers ?? []).length > 0
+    return waits ? 'pending' : undefined
+  }
+  const orphans = deletion.orphanDependents === true || deletion.propagationPolicy === 'Orphan'
+  const had = live.metadata.finalizers ?? []
+  const finalizers = orphans && !had.includes(ORPHAN) ? [...had, ORPHAN] : had
+  const metadata = { ...live.metadata, deletionTimestamp: timestamp(core.clock.now()), ...(finalizers.length > 0 ? { finalizers } : {}) }
+  return { object: { ...live, metadata, status: { ...live.status, phase: 'Terminating' } }, waits: true }
 }
 
 interface Grace {

@@ -106,7 +106,7 @@ async function changeOnce(
   type.normalize?.(object)
   check(object, live, context, options)
   if (core.admission.length > 0) await validate(core, { ...request, object })
-  if (emptied(object, live)) return deleteEmptied(core, type, object, live, stored, context)
+  if (emptied(type, object, live)) return deleteEmptied(core, type, object, live, stored, context)
   if (context.dryRun) return object
   const converted = toStorage(type, object)
   const toStore = converted instanceof Promise ? await converted : converted
@@ -175,10 +175,11 @@ function matchVersion(type: ResourceType, object: ApiObject, stored: Stored): vo
 }
 
 /** The last finalizer of an object that waited only for it is gone. */
-function emptied({ metadata }: ApiObject, live: ApiObject): boolean {
-  if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) return false
+function emptied(type: ResourceType, { metadata, spec }: ApiObject, live: ApiObject): boolean {
   if (!live.metadata.deletionTimestamp || (metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
-  return true
+  if (metadata.finalizers !== undefined && metadata.finalizers.length > 0) return false
+  // A namespace waits for finalizers of its own, too.
+  return type.bucket !== '/namespaces' || (spec?.finalizers ?? []).length === 0
 }
 
 async function deleteEmptied(
@@ -190,9 +191,8 @@ async function deleteEmptied(
   context: WriteContext,
 ): Promise<ApiObject | undefined> {
   if (context.dryRun) return object
-  const converted = toStorage(type, object)
-  const last = converted instanceof Promise ? await converted : converted
-  const event = core.store.bucket(type.bucket).delete(stored.namespace, stored.name, stored.revision, last)
+  // Watches see what was stored, with its finalizers.
+  const event = core.store.bucket(type.bucket).delete(stored.namespace, stored.name, stored.revision)
   if (event === undefined) return undefined
   type.strategy.stored?.(event.object, stored.object, context)
   // The answer shows the version before the deletion, which alone has the new one.

@@ -1,8 +1,155 @@
-/** The subresource `scale`. */
-import { methodNotAllowed } from '../status.ts'
-import type { ApiResponse } from '../types.ts'
-import type { Call } from '../verbs.ts'
+/**
+ * The subresource `scale`: one number of an object, behind a kind that is the same for all (`autoscaling/v1`, Scale). Where the
+ * number is in the object, its type says.
+ */
 
-export function scaleVerb(_call: Call): ApiResponse {
-  throw methodNotAllowed()
+import { bodyText } from '../body.ts'
+import { invalid } from '../field-error.ts'
+import { cloneJson, isObject } from '../json.ts'
+import { type WriteOptions, writeContext } from '../operations/context.ts'
+import { decodePatch, patchType } from '../operations/patch-body.ts'
+import { applyPatch } from '../operations/patch-types.ts'
+import { change, checkName } from '../operations/update.ts'
+import { writeOptions } from '../operations/write-options.ts'
+import { answer } from '../respond.ts'
+import { badRequest, internalError, invalidError, methodNotAllowed } from '../status.ts'
+import type { ApiObject, ApiResponse, ResourceType, Schema } from '../types.ts'
+import { type Call, readBody, representation, requestOptions } from '../verbs.ts'
+import { autoscalingScale } from './scale-body.ts'
+
+export async function scaleVerb(call: Call): Promise<ApiResponse> {
+  const { core, type, namespace, target } = call
+  const form = representation(call)
+  switch (call.verb) {
+    case 'get':
+      return answer(200, scaleOf(type, await core.operations.get(type, namespace, target.name)), form, call.extra)
+    case 'update': {
+      const { value, options } = readBody(call, 'UpdateOptions', 'Scale')
+      const wanted = decodeScale(value)
+      checkName(wanted, target.name)
+      return answer(200, await write(call, options, wanted.metadata.uid, () => wanted), form, call.extra)
+    }
+    case 'patch': {
+      const kind = patchType(type, call.request.headers['content-type'])
+      const given = writeOptions('PatchOptions', call.query, kind === 'apply')
+      const document = decodePatch(kind, bodyText(call.request.body), given.force)
+      const options = requestOptions(call, given, [])
+      const make = (live: ApiObject) =>
+        kind === 'apply' ? decodeScale(cloneJson(document.value)) : decodeScale(applyPatch(SCALE_SCHEMA, scaleOf(type, live), document))
+      return answer(200, await write(call, options, undefined, make), form, call.extra)
+    }
+    default:
+      throw methodNotAllowed()
+  }
+}
+
+/** Nothing in a Scale is a list: a strategic patch of it is a merge. */
+const ANYTHING: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+const SCALE_SCHEMA = { root: ANYTHING, resolve: (schema: Schema) => schema }
+
+async function write(call: Call, options: WriteOptions, uid: string | undefined, make: (live: ApiObject) => ApiObject): Promise<object> {
+  const { core, type, namespace, target } = call
+  const context = writeContext(core, type, namespace, 'update', 'scale', options)
+  const { object } = await change(core, target.name, context, options, {
+    uid,
+    create: false,
+    make: (live) => scaled(type, live as ApiObject, make(live as ApiObject)),
+  })
+  return scaleOf(type, object)
+}
+
+function scaled(type: ResourceType, live: ApiObject, scale: ApiObject): ApiObject {
+  const replicas: unknown = scale.spec?.replicas ?? 0
+  if (!type.custom && typeof replicas === 'number' && replicas < 0) {
+    const subject = { group: 'autoscaling', resource: 'scales', kind: 'Scale' }
+    throw invalidError(subject, scale.metadata.name ?? '', [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')])
+  }
+  const object = cloneJson(live)
+  setAt(object, pathOf(type.scale?.spec), replicas)
+  if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion
+  return object
+}
+
+function decodeScale(value: unknown): ApiObject {
+  if (!isObject(value)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
+  const { kind = 'Scale', apiVersion = 'autoscaling/v1' } = value
+  if (kind !== 'Scale')
+    throw badRequest(`${String(kind)} in version ${JSON.stringify(String(apiVersion).split('/').at(-1))} cannot be handled as a Scale`)
+  return autoscalingScale(value)
+}
+
+/** @throws ApiError 500 where a custom object does not have the number */
+export function scaleOf(type: ResourceType, object: ApiObject): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const replicas = read(object, pathOf(type.scale?.spec))
+  if (type.custom && typeof replicas !== 'number') {
+    throw internalError(`the spec replicas field ${JSON.stringify(type.scale?.spec)} does not exist`)
+  }
+  const selector = selectorText(type, object)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp ? { creationTimestamp } : {}),
+    },
+    spec: replicas === undefined || replicas === 0 ? {} : { replicas },
+    status: { replicas: read(object, pathOf(type.scale?.status)) ?? 0, ...(selector === '' ? {} : { selector }) },
+  }
+}
+
+/** A custom kind has the text, a built-in one the selector that it is made of. */
+function selectorText(type: ResourceType, object: ApiObject): string {
+  const path = type.scale?.selector
+  const found = path === undefined ? undefined : read(object, pathOf(path))
+  if (typeof found === 'string') return found
+  if (!isObject(found)) return ''
+  const { matchLabels, matchExpressions } = found
+  const isSelector = matchLabels !== undefined || matchExpressions !== undefined
+  const labels = isObject(matchLabels) ? matchLabels : isSelector ? {} : found
+  const terms = Object.entries(labels).map(([key, value]) => ({ key, text: `${key}=${String(value)}` }))
+  for (const each of Array.isArray(matchExpressions) ? matchExpressions : []) if (isObject(each)) terms.push(term(each))
+  return terms
+    .toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ text }) => text)
+    .join(',')
+}
+
+function term({ key: name, operator, values }: Record<string, unknown>): { key: string; text: string } {
+  const key = String(name)
+  const list = (Array.isArray(values) ? values.map(String) : []).toSorted().join(',')
+  switch (operator) {
+    case 'In':
+      return { key, text: `${key} in (${list})` }
+    case 'NotIn':
+      return { key, text: `${key} notin (${list})` }
+    case 'Exists':
+      return { key, text: key }
+    default:
+      return { key, text: `!${key}` }
+  }
+}
+
+/** `.spec.replicas` */
+function pathOf(text = ''): string[] {
+  return text.split('.').filter((part) => part !== '')
+}
+
+function read(object: object, path: readonly string[]): unknown {
+  let value: unknown = object
+  for (const part of path) value = isObject(value) && Object.hasOwn(value, part) ? value[part] : undefined
+  return value
+}
+
+function setAt(object: ApiObject, path: readonly string[], value: unknown): void {
+  let at: Record<string, unknown> = object
+  for (const part of path.slice(0, -1)) {
+    if (!isObject(at[part])) at[part] = {}
+    at = at[part] as Record<string, unknown>
+  }
+  const last = path.at(-1)
+  if (last !== undefined) at[last] = value
 }

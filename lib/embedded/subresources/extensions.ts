@@ -1,0 +1,59 @@
+/** Verbs that are not about what is stored, or not only: by bucket, subresource and verb. */
+import type { Auth } from '../auth/authenticate.ts'
+import { createReviews } from '../auth/reviews.ts'
+import { requestToken } from '../auth/token-request.ts'
+import { builtinShape } from '../builtin/shapes/shape.ts'
+import type { Core } from '../core.ts'
+import { isObject } from '../json.ts'
+import { reportProblems, unknownField } from '../operations/decode.ts'
+import { update } from '../operations/update.ts'
+import { badRequest } from '../status.ts'
+import type { ApiObject } from '../types.ts'
+import type { Extension, ExtensionCall } from '../verbs.ts'
+import { evict } from './eviction.ts'
+
+export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Extension> {
+  const extensions = new Map<string, Extension>([
+    ['/namespaces/finalize update', finalize],
+    ['/pods/eviction create', (call) => evict(call, body(call, 'policy', 'v1', 'Eviction'))],
+    [
+      '/serviceaccounts/token create',
+      (call) => {
+        const request = body(call, 'authentication.k8s.io', 'v1', 'TokenRequest')
+        return { status: 201, object: requestToken(core, auth, call.namespace, call.name, request) }
+      },
+    ],
+  ])
+  for (const [bucket, review] of createReviews(core, auth)) {
+    extensions.set(`${bucket} create`, (call) => {
+      const { type, user, namespace } = call
+      return { status: 201, object: review(body(call, type.group, type.version, type.kind), { user, namespace }) }
+    })
+  }
+  return extensions
+}
+
+async function finalize({ core, type, namespace, name, object, options }: ExtensionCall) {
+  const { object: result } = await update(core, type, namespace, name, 'finalize', object, options)
+  return { status: 200, object: result }
+}
+
+/** The decoded body, of another kind than the resource. @throws ApiError 400 */
+function body({ object, type, options }: ExtensionCall, group: string, version: string, kind: string): ApiObject {
+  if (!isObject(object)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
+  const decoded = object as ApiObject
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  decoded.kind ??= kind
+  decoded.apiVersion ??= apiVersion
+  if (decoded.kind !== kind) {
+    const given = decoded.apiVersion.split('/').at(-1) ?? ''
+    throw badRequest(
+      `${decoded.kind} in version ${JSON.stringify(given)} cannot be handled as a ${kind}: converting (${given}.${decoded.kind}) to (${group.split('.')[0]}.${kind}): unknown conversion`,
+    )
+  }
+  decoded.metadata ??= {}
+  const unknown = builtinShape(group, version, kind)?.decode(decoded) ?? []
+  const problems = [...(options.decodingErrors ?? []), ...unknown.map(unknownField)]
+  if (problems.length > 0) reportProblems({ ...type, kind, version }, problems, options)
+  return decoded
+}
