@@ -35,7 +35,7 @@ class Merge {
     if (Object.hasOwn(patch, DIRECTIVE)) return directedMap(patch)
     retainKeys(target, patch)
     this.#ordered(target, patch, schema)
-    for (const patchKey of Object.keys(patch)) this.#member(target, patchKey, patch[patchKey] as Json, schema)
+    for (const patchKey of deletionsFirst(Object.keys(patch))) this.#member(target, patchKey, patch[patchKey] as Json, schema)
     return target
   }
 
@@ -115,6 +115,12 @@ class Merge {
   }
 }
 
+/** The real server takes members in any order; so an element that is deleted and added in one patch is there after it. */
+function deletionsFirst(keys: string[]): string[] {
+  if (!keys.some((key) => key.startsWith(DELETE_FROM_PRIMITIVES))) return keys
+  return [...keys].sort((a, b) => Number(b.startsWith(DELETE_FROM_PRIMITIVES)) - Number(a.startsWith(DELETE_FROM_PRIMITIVES)))
+}
+
 function directedMap(patch: JsonObject): JsonObject {
   const directive = patch[DIRECTIVE]
   if (directive === 'replace') {
@@ -173,7 +179,6 @@ function checkOrder(patch: Json[], order: Json[], mergeKey: string): void {
     if (same) at++
     i++
   }
-  while (at < kept.length && isObject(kept[at]) && Object.hasOwn(kept[at] as JsonObject, DIRECTIVE)) at++
   if (at < kept.length) {
     throw plainError(`The order in patch list:\n${goFormat(patch)}\n doesn't match ${ORDER} list:\n${goFormat(order)}\n`)
   }
