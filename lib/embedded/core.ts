@@ -3,7 +3,7 @@
  * but recorded data, which never changes.
  */
 import type { ServerClock, Tasks } from './tasks.ts'
-import type { ApiObject, Bucket, Lookup, ResourceType, User } from './types.ts'
+import type { ApiObject, Bucket, Lookup, ResourceType, StoreEvent, User } from './types.ts'
 
 export interface Core {
   readonly clock: ServerClock
@@ -30,6 +30,11 @@ export interface Store {
   readonly revision: number
   bucket(key: string): Bucket
   buckets(): Iterable<Bucket>
+  /**
+   * Calls `f` for every event of every bucket, synchronously, for controllers that look at objects of all kinds. It must not throw, nor write.
+   * @returns what ends it
+   */
+  observe(f: (event: StoreEvent, bucket: string) => void): () => void
   /** Forgets the history up to now: older revisions answer 410. */
   compact(): void
 }

@@ -12,6 +12,8 @@ export interface Revisions {
   readonly next: () => number
   /** Gets what a listener threw: the write has happened, whatever they think of it. */
   readonly report: (error: unknown) => void
+  /** Of all buckets: told of each event as it happens. */
+  readonly observers: Set<(event: StoreEvent, bucket: string) => void>
 }
 
 interface Watcher {
@@ -113,6 +115,7 @@ export class MemoryBucket implements Bucket {
 
   #happened(event: HistoryEvent): void {
     this.#history.push(event)
+    for (const observe of this.#revisions.observers) observe(event, this.key)
     if (this.#watchers.length === 0) return
     if (this.#untold !== undefined) this.#untold.push(event)
     else this.#inOrder(() => this.#tellAll(event))

@@ -24,6 +24,7 @@ export function createStore(options: StoreOptions = {}): Store {
     current: Math.max(1, restore?.revision ?? 1),
     next: () => ++revisions.current,
     report: options.report ?? throwLater,
+    observers: new Set(),
   }
   const buckets = new Map<string, MemoryBucket>()
   let compacted = restore === undefined ? 0 : revisions.current
@@ -41,6 +42,10 @@ export function createStore(options: StoreOptions = {}): Store {
     },
     bucket: bucketOf,
     buckets: (): Iterable<Bucket> => buckets.values(),
+    observe(f) {
+      revisions.observers.add(f)
+      return () => void revisions.observers.delete(f)
+    },
     compact() {
       compacted = revisions.current
       for (const bucket of buckets.values()) bucket.compact()
