@@ -1,5 +1,7 @@
-/** Who wrote which field, kept on every write. */
+/** Who wrote which field: kept on every write, asked by server-side apply. */
+import { applyConfiguration, trackUpdate } from '../apply/field-manager.ts'
 import type { Core } from '../core.ts'
+import { timestamp } from '../object-meta.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { apiVersionOf, managerOf, type WriteOptions } from './context.ts'
 
@@ -12,18 +14,66 @@ export function track(
   subresource: string,
   options: WriteOptions,
 ): void {
-  void [core, type, live, subresource, apiVersionOf, managerOf, options, next]
+  trackUpdate({
+    live,
+    next,
+    manager: managerOf(options),
+    apiVersion: apiVersionOf(type),
+    subresource,
+    time: timestamp(core.clock.now()),
+    schemas: type.schema,
+    resetFields: resetFields(type, subresource),
+    empty: emptyOf(type),
+  })
 }
 
-/** The result of an apply, with its managedFields. */
+/** The result of an apply, with its managedFields. @throws ApiError 400, 409, 500 */
 export function applyTracked(
-  _core: Core,
-  _type: ResourceType,
-  _live: ApiObject | undefined,
-  config: unknown,
-  _subresource: string,
-  _force: boolean,
-  _options: WriteOptions,
+  core: Core,
+  type: ResourceType,
+  live: ApiObject | undefined,
+  config: ApiObject,
+  subresource: string,
+  force: boolean,
+  options: WriteOptions,
 ): ApiObject {
-  return config as ApiObject
+  return applyConfiguration({
+    live,
+    config,
+    manager: managerOf(options),
+    force,
+    subresource,
+    time: timestamp(core.clock.now()),
+    schemas: type.schema,
+    resetFields: resetFields(type, subresource),
+    empty: emptyOf(type),
+    type,
+  })
+}
+
+const STATUS = [['status']]
+const CUSTOM_STATUS = [['metadata'], ['spec']]
+const BUILTIN_STATUS = [['spec']]
+const NONE: readonly (readonly string[])[] = []
+
+function resetFields({ custom, strategy, subresources }: ResourceType, subresource: string): readonly (readonly string[])[] {
+  const own = strategy.resetFields?.[subresource]
+  if (own !== undefined) return own
+  if (!subresources.includes('status')) return NONE
+  if (subresource === 'status') return custom ? CUSTOM_STATUS : BUILTIN_STATUS
+  return STATUS
+}
+
+const empties = new WeakMap<ResourceType, ApiObject>()
+
+/** A typed object has members even when it has nothing. */
+function emptyOf(type: ResourceType): ApiObject | undefined {
+  if (type.normalize === undefined) return undefined
+  let empty = empties.get(type)
+  if (empty === undefined) {
+    empty = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: {} }
+    type.normalize(empty)
+    empties.set(type, empty)
+  }
+  return empty
 }

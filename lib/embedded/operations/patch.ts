@@ -67,7 +67,7 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
     create: subresource === '',
     tracked: true,
     make(live) {
-      const merged = applyTracked(core, type, live, cloneJson(document.value), subresource, document.force === true, options)
+      const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)
       const object = decodeObject(type, merged, options)
       matchNamespace(type, context.namespace, object)
       checkName(object, name)
