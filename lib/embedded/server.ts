@@ -4,6 +4,7 @@ import { createAuth } from './auth/authenticate.ts'
 import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
 import { builtinTypes } from './builtin/types.ts'
 import { ADMIN, type Core, SYSTEM } from './core.ts'
+import { createFaults, type Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
 import { createOperations } from './operations/operations.ts'
 import { createRegistry } from './registry.ts'
@@ -41,6 +42,8 @@ export interface EmbeddedServer {
   settled(): Promise<void>
   /** Forgets the history: older watches and lists answer 410. */
   compact(): void
+  /** What is to go wrong, for requests from outside. */
+  readonly faults: Faults
   /** @returns the URL */
   listen(port?: number): Promise<string>
   close(): Promise<void>
@@ -51,7 +54,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
     options.report ?? ((error) => void process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`))
   const core = createCore(options, report)
   const auth = createAuth(core, { enforce: false })
-  const handle = createHandler({ core, authenticate: auth.authenticate, extensions: createExtensions(core, auth), report })
+  const faults = createFaults(core.clock)
+  const handle = faults.wrap(createHandler({ core, authenticate: auth.authenticate, extensions: createExtensions(core, auth), report }))
   await bootstrap(core)
   startDefinitions(core)
   let listening: { port: number; close(): Promise<void> } | undefined
@@ -68,10 +72,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
     },
     settled: () => core.tasks.settled(),
     compact: () => core.store.compact(),
+    faults,
     async listen(port = 0) {
       if (listening === undefined) {
-        const { listen } = await import('./stand-in/listener.ts')
-        listening = await listen(handle, { host, port })
+        const { listen } = await import('./http/listener.ts')
+        listening = await listen(handle, { host, port, report })
       }
       return server.url as string
     },
