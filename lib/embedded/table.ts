@@ -33,7 +33,11 @@ export function toTable(
   first = true,
 ): object {
   const columns = type.columns ?? NAME_AND_AGE
-  const rows = objects.map((object) => ({ cells: columns.cells(object, now), object: rowObject(object, include, version) }))
+  const rows = objects.map((object) => {
+    const conditions = columns.conditions?.(object)
+    const marks = conditions === undefined ? {} : { conditions }
+    return { cells: columns.cells(object, now), ...marks, object: rowObject(object, include, version) }
+  })
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${version}`,
