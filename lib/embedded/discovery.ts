@@ -4,8 +4,9 @@
  */
 import type { Core } from './core.ts'
 import { type RecordedResource, type RecordedSubresource, recorded } from './data/recorded.ts'
-import { negotiate, type Representation } from './negotiate.ts'
+import { negotiate } from './negotiate.ts'
 import { compareVersions } from './registry.ts'
+import { encode } from './respond.ts'
 import { unknownResource } from './status.ts'
 import type { ApiResponse, ResourceType } from './types.ts'
 
@@ -20,21 +21,17 @@ export interface DiscoveryRequest {
   readonly host?: string | undefined
 }
 
-/** Writes an object in a form that was negotiated. */
-export type Encode = (object: object, representation: Representation) => string
-
 /**
  * The answer to a GET; undefined: the path is none of discovery's. @throws ApiError 404 for an unknown version of a built-in
  * group, 406
  */
-export function discovery(core: Core, request: DiscoveryRequest, encode: Encode = encodeJson): ApiResponse | undefined {
+export function discovery(core: Core, request: DiscoveryRequest): ApiResponse | undefined {
   const parts = request.path.split('/').filter((part) => part !== '')
   if ((parts[0] !== 'api' && parts[0] !== 'apis') || parts.length > (parts[0] === 'api' ? 2 : 3)) return undefined
   const served = servedBy(core)
   if (parts.length === 1) {
     const media = aggregatedMedia(request.accept)
-    if (media !== undefined)
-      return aggregated(parts[0] === 'api' ? served.aggregatedCore() : served.aggregatedNamed(), media, request, encode)
+    if (media !== undefined) return aggregated(parts[0] === 'api' ? served.aggregatedCore() : served.aggregatedNamed(), media, request)
   }
   const document = oldForm(served, parts, request.host)
   if (document === undefined) return undefined
@@ -277,7 +274,7 @@ function aggregatedEntry(resource: Resource): object {
   }
 }
 
-function aggregated({ document, etag }: Aggregated, media: 'json' | 'yaml', request: DiscoveryRequest, encode: Encode): ApiResponse {
+function aggregated({ document, etag }: Aggregated, media: 'json' | 'yaml', request: DiscoveryRequest): ApiResponse {
   const headers = { 'Cache-Control': 'public', ETag: etag, Vary: 'Accept' }
   if (request.ifNoneMatch === etag) return { status: 304, headers, body: '' }
   const type = `application/${media};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`
@@ -297,8 +294,4 @@ function aggregatedMedia(accept = ''): 'json' | 'yaml' | undefined {
     if (asked && type === 'application/yaml') return 'yaml'
   }
   return undefined
-}
-
-function encodeJson(object: object, { pretty }: Representation): string {
-  return pretty ? JSON.stringify(object, undefined, 2) : JSON.stringify(object)
 }
