@@ -4,7 +4,7 @@ import { badRequest, plainError } from '../status.ts'
 import type { ApiObject, ManagedFieldsEntry, ResourceType, SchemaSource } from '../types.ts'
 import { conflictError } from './conflict.ts'
 import { difference, type FieldSet, intersection, setOf, union } from './field-set.ts'
-import { objectType } from './field-type.ts'
+import { type FieldType, objectType } from './field-type.ts'
 import { KUBECTL, keepLastApplied, lastAppliedFields } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, Managed, type ManagerId, managerId, type Owner } from './managed-fields.ts'
 import { fieldElement } from './path-element.ts'
@@ -81,7 +81,8 @@ export function applyConfiguration(input: ApplyConfiguration): ApiObject {
   const before = withoutManaged(live ?? emptyObject(input, apiVersion, type.kind))
   if (managed.owners.size === 0 && live !== undefined) {
     const unowned = { ...input, live: undefined, apiVersion, kind: type.kind }
-    managed = updated(unowned, managed, before, 'before-first-apply')
+    const doing = (stored: string) => `failed to create manager for existing fields: failed to convert new object (${stored}) to smd typed`
+    managed = asStored(before, fieldType, doing, () => updated(unowned, managed, before, 'before-first-apply'))
   }
   const object = applied(input, { value: before, type: fieldType }, managed, apiVersion)
   if (input.manager === KUBECTL) keepLastApplied(object, config)
@@ -92,22 +93,22 @@ function applied(input: ApplyConfiguration, live: Typed, managed: Managed, apiVe
   const { config, force } = input
   const id = idOf(input, 'Apply', apiVersion)
   const updater = new Updater(input.convert, resetSet(input.resetFields))
-  const attempt = (forced: boolean) => updater.apply(live, { value: config, type: live.type }, apiVersion, managed.owners, id, forced)
+  const attempt = (forced: boolean) =>
+    asStored(
+      live.value,
+      live.type,
+      (stored) => `failed to create typed live object (${stored})`,
+      () => updater.apply(live, { value: config, type: live.type }, apiVersion, managed.owners, id, forced),
+    )
   let result: ReturnType<typeof attempt>
   try {
-    try {
-      result = attempt(force)
-    } catch (error) {
-      if (!(error instanceof ConflictsFound)) throw error
-      const allowed = input.manager === KUBECTL ? lastAppliedFields(live.value, apiVersion, live.type) : undefined
-      if (allowed === undefined) throw conflictError(error.conflicts)
-      const others = withoutAllowed(error.conflicts, allowed)
-      if (others.size > 0) throw conflictError(others)
-      result = attempt(true)
-    }
+    result = attempt(force)
   } catch (error) {
-    if (error instanceof Error && error.constructor === Error) throw plainError(`failed to merge config: ${error.message}`)
-    throw error
+    if (!(error instanceof ConflictsFound)) throw error
+    const allowed = input.manager === KUBECTL ? lastAppliedFields(live.value, apiVersion, live.type) : undefined
+    const others = allowed === undefined ? error.conflicts : withoutAllowed(error.conflicts, allowed)
+    if (others.size > 0) throw conflictError(others)
+    result = attempt(true)
   }
   const owners = new Map(result.owners)
   strip(owners, id)
@@ -117,6 +118,24 @@ function applied(input: ApplyConfiguration, live: Typed, managed: Managed, apiVe
   object.metadata ??= {}
   setManaged(object, after)
   return object
+}
+
+/**
+ * Stored objects are taken as they are: they have been validated. One that fits its schema no longer, and in a way that makes the
+ * walks over it fail, is told as the real server tells it.
+ */
+function asStored<T>(live: ApiObject, type: FieldType, doing: (stored: string) => string, walk: () => T): T {
+  try {
+    return walk()
+  } catch (error) {
+    if (error instanceof ConflictsFound || !(error instanceof Error)) throw error
+    try {
+      requireType(live as Json, type, true)
+    } catch (problem) {
+      throw plainError(`${doing(describe(live))}: ${(problem as TypedError).message}`)
+    }
+    throw error
+  }
 }
 
 function withoutAllowed(conflicts: ReadonlyMap<ManagerId, FieldSet>, allowed: FieldSet): Map<ManagerId, FieldSet> {
