@@ -1,25 +1,27 @@
 /** One embedded API server: its parts put together. */
-
-import { createAuth } from './auth/authenticate.ts'
-import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
-import { builtinTypes } from './builtin/types.ts'
-import { ADMIN, type Core, SYSTEM } from './core.ts'
+import { type Auth, createAuth } from './auth/authenticate.ts'
+import { createCertificates, type ServerCertificates } from './auth/certificates.ts'
+import { announceAddress, bootstrap } from './bootstrap/bootstrap.ts'
+import { ADMIN, type Core } from './core.ts'
+import { createCore } from './create-core.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
-import { createOperations } from './operations/operations.ts'
-import { createRegistry } from './registry.ts'
+import type { Listening } from './http/listener.ts'
 import { startDefinitions } from './stand-in/definitions.ts'
-import { createStore } from './store/store.ts'
 import { createExtensions } from './subresources/extensions.ts'
-import { type ServerClock, serverClock, Tasks } from './tasks.ts'
-import type { ApiRequest, ApiResponse, Lookup, ResourceType, Strategy } from './types.ts'
+import type { ServerClock } from './tasks.ts'
+import type { ApiRequest, ApiResponse } from './types.ts'
 
 export interface ServerOptions {
   /** Default: the real time. */
   readonly clock?: ServerClock
   /** Numbers in [0, 1) for names and uids. Default `Math.random`. */
   readonly random?: () => number
-  /** Default 127.0.0.1. */
+  /** Users have the rights that roles give them; needs tokens, and so TLS. Default: everybody is admin. */
+  readonly rbac?: boolean
+  /** TLS with a certificate authority made for this server. Default: as `rbac`. */
+  readonly tls?: boolean
+  /** Default 127.0.0.1. Others only with TLS. */
   readonly host?: string
   /** Listens from the start; 0: any free port. Absent: in process only, until `listen`. */
   readonly port?: number
@@ -42,126 +44,106 @@ export interface EmbeddedServer {
   settled(): Promise<void>
   /** Forgets the history: older watches and lists answer 410. */
   compact(): void
-  /** What is to go wrong, for requests from outside. */
+  /** Latency, errors, lost connections, on request. */
   readonly faults: Faults
-  /** @returns the URL */
+  /** @returns the URL; where it listens already, that one */
   listen(port?: number): Promise<string>
   close(): Promise<void>
 }
 
 export async function createServer(options: ServerOptions = {}): Promise<EmbeddedServer> {
-  const report =
-    options.report ?? ((error) => void process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`))
+  const report = options.report ?? printed
   const core = createCore(options, report)
-  const auth = createAuth(core, { enforce: false })
-  const faults = createFaults(core.clock)
-  const handle = faults.wrap(createHandler({ core, authenticate: auth.authenticate, extensions: createExtensions(core, auth), report }))
-  await bootstrap(core)
+  const rbac = options.rbac === true
+  const certificates = rbac || options.tls === true ? createCertificates(core.clock.now(), hostsOf(options)) : undefined
+  const auth = createAuth(core, { enforce: rbac })
+  if (rbac) core.authorizer = auth.rbac
   startDefinitions(core)
-  let listening: { port: number; close(): Promise<void> } | undefined
-  const host = options.host ?? '127.0.0.1'
-  const server: EmbeddedServer = {
-    get url() {
-      return listening === undefined ? undefined : `http://${host}:${listening.port}`
-    },
-    core,
-    handle,
-    kubeconfig() {
-      if (server.url === undefined) throw new Error('the embedded API server does not listen: call listen() first')
-      return kubeconfig(server.url)
-    },
-    settled: () => core.tasks.settled(),
-    compact: () => core.store.compact(),
-    faults,
-    async listen(port = 0) {
-      if (listening === undefined) {
-        const { listen } = await import('./http/listener.ts')
-        listening = await listen(handle, { host, port, report })
-      }
-      return server.url as string
-    },
-    async close() {
-      core.tasks.stop()
-      await listening?.close()
-      listening = undefined
-    },
-  }
+  bootstrap(core, { ca: certificates?.ca ?? '' })
+  const faults = createFaults(core.clock)
+  const { authenticate } = auth
+  const handle = faults.wrap(createHandler({ core, authenticate, extensions: createExtensions(core, auth), report }))
+  const server = new Server(options, core, auth, certificates, faults, handle, report)
   if (options.port !== undefined) await server.listen(options.port)
   return server
 }
 
-function createCore(options: ServerOptions, report: (error: unknown) => void): Core {
-  const clock = options.clock ?? serverClock
-  const store = createStore({ report, ...(options.history?.size === undefined ? {} : { historySize: options.history.size }) })
-  const registry = createRegistry()
-  for (const types of byResource(builtinTypes(new Map<string, Strategy>()))) {
-    const [first] = types
-    if (first !== undefined) registry.set(first.group, first.resource, types.map(typed))
+class Server implements EmbeddedServer {
+  readonly core: Core
+  readonly faults: Faults
+  readonly handle: (request: ApiRequest) => Promise<ApiResponse>
+  readonly #host: string
+  readonly #auth: Auth
+  readonly #certificates: ServerCertificates | undefined
+  readonly #report: (error: unknown) => void
+  #listening: Listening | undefined
+
+  constructor(
+    options: ServerOptions,
+    core: Core,
+    auth: Auth,
+    certificates: ServerCertificates | undefined,
+    faults: Faults,
+    handle: (request: ApiRequest) => Promise<ApiResponse>,
+    report: (error: unknown) => void,
+  ) {
+    this.core = core
+    this.faults = faults
+    this.handle = handle
+    this.#host = options.host ?? '127.0.0.1'
+    this.#auth = auth
+    this.#certificates = certificates
+    this.#report = report
   }
-  const lookup: Lookup = {
-    get: (group, resource, namespace, name) => store.bucket(`${group}/${resource}`).get(namespace, name)?.object,
-    list: (group, resource, namespace) =>
-      store
-        .bucket(`${group}/${resource}`)
-        .list(namespace === undefined ? {} : { namespace })
-        .map(({ object }) => object),
+
+  get url(): string | undefined {
+    if (this.#listening === undefined) return undefined
+    return `${this.#certificates === undefined ? 'http' : 'https'}://${this.#host}:${this.#listening.port}`
   }
-  const core: Core = {
-    clock,
-    random: options.random ?? Math.random,
-    tasks: new Tasks(clock, report),
-    store,
-    registry,
-    lookup,
-    operations: createOperations(() => core),
-    services: new Map(),
-    admission: [],
-    authorizer: undefined,
+
+  kubeconfig(): object {
+    if (this.url === undefined) throw new Error('the embedded API server does not listen: call listen() first')
+    const ca = this.#certificates?.ca
+    const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+    return {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'embedded', cluster: { server: this.url, ...authority } }],
+      users: [{ name: ADMIN.name, user: this.#auth.enforced ? { token: this.#auth.adminToken } : {} }],
+      contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: ADMIN.name, namespace: 'default' } }],
+      'current-context': 'embedded',
+    }
   }
-  return core
+
+  settled(): Promise<void> {
+    return this.core.tasks.settled()
+  }
+
+  compact(): void {
+    this.core.store.compact()
+  }
+
+  async listen(port = 0): Promise<string> {
+    if (this.#listening === undefined) {
+      const { listen } = await import('./http/listener.ts')
+      const tls = this.#certificates
+      this.#listening = await listen(this.handle, { host: this.#host, port, tls, report: this.#report })
+      announceAddress(this.core, this.#host, this.#listening.port)
+    }
+    return this.url as string
+  }
+
+  async close(): Promise<void> {
+    this.core.tasks.stop()
+    const listening = this.#listening
+    this.#listening = undefined
+    await listening?.close()
+  }
 }
 
-/** A kind whose objects are decoded and written as its Go type would be. */
-function typed(type: ResourceType): ResourceType {
-  // Looked up with the first object: reading all shapes takes longer than starting.
-  let shape: Shape | undefined
-  const own = () => {
-    shape ??= builtinShape(type.group, type.version, type.kind) ?? NO_SHAPE
-    return shape
-  }
-  return { ...type, prune: (object) => own().decode(object), normalize: (object) => own().normalize(object) }
-}
+/** The certificate's names beside those of this machine. */
+const hostsOf = ({ host }: ServerOptions) => (host === undefined ? [] : [host])
 
-const NO_SHAPE: Shape = { decode: () => [], normalize: () => {}, problem: () => undefined }
-
-function byResource(types: readonly ResourceType[]): Iterable<readonly ResourceType[]> {
-  const groups = new Map<string, ResourceType[]>()
-  for (const type of types) {
-    const key = `${type.group}/${type.resource}`
-    const known = groups.get(key)
-    if (known === undefined) groups.set(key, [type])
-    else known.push(type)
-  }
-  return groups.values()
-}
-
-const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-
-async function bootstrap(core: Core): Promise<void> {
-  const type = core.registry.find('', 'v1', 'namespaces') as ResourceType
-  for (const name of NAMESPACES) {
-    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }
-    await core.operations.create(type, '', { ...object, spec: { finalizers: ['kubernetes'] } }, { user: SYSTEM })
-  }
-}
-
-function kubeconfig(url: string): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'embedded', cluster: { server: url } }],
-    users: [{ name: ADMIN.name, user: {} }],
-    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: ADMIN.name, namespace: 'default' } }],
-    'current-context': 'embedded',
-  }
+function printed(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
 }

@@ -16,9 +16,12 @@ import { decodeMetadata } from './decode-metadata.ts'
 export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions, refuse?: (text: string) => ApiError): ApiObject {
   const object = rightKind(type, value)
   const problems = [...(options.decodingErrors ?? [])]
+  const { managedFields } = object.metadata
   if (type.custom) problems.push(...decodeMetadata(object))
   const removed = type.prune?.(object)
   if (removed !== undefined) for (const path of removed) problems.push(unknownField(path))
+  // An empty list says something: forget who owns what.
+  if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
   if (problems.length > 0) reportProblems(type, problems, options, refuse)
   const expected = apiVersionOf(type)
   if (object.apiVersion !== expected && !equivalent(type, object.apiVersion)) {

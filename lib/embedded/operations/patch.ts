@@ -3,7 +3,7 @@ import type { Core, PatchType } from '../core.ts'
 import { invalid } from '../field-error.ts'
 import { cloneJson, encodeJson, type Json } from '../json.ts'
 import { goFormat } from '../patch/go-format.ts'
-import { ApiError, invalidError } from '../status.ts'
+import { ApiError, conflict, invalidError } from '../status.ts'
 import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 import { type WriteOptions, writeContext } from './context.ts'
 import { matchNamespace } from './create.ts'
@@ -68,6 +68,7 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
     tracked: true,
     make(live) {
       const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)
+      if (live === undefined) refuseUid(type, name, merged)
       const object = decodeObject(type, merged, options)
       matchNamespace(type, context.namespace, object)
       checkName(object, name)
@@ -75,4 +76,11 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
       return object
     },
   })
+}
+
+/** An apply that creates may not know the object; the version it was made from does not matter. @throws ApiError 409 */
+function refuseUid(type: ResourceType, name: string, { metadata }: ApiObject): void {
+  delete metadata.resourceVersion
+  if (!metadata.uid) return
+  throw conflict(type, name, `uid mismatch: the provided object specified uid ${metadata.uid}, and no existing object was found`)
 }

@@ -1,0 +1,71 @@
+/** The core of a server, with the built-in kinds and nothing stored. */
+import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
+import { builtinTypes } from './builtin/types.ts'
+import type { Core } from './core.ts'
+import { createOperations } from './operations/operations.ts'
+import { createRegistry } from './registry.ts'
+import { createStore } from './store/store.ts'
+import { type ServerClock, serverClock, Tasks } from './tasks.ts'
+import type { Lookup, ResourceType, Strategy } from './types.ts'
+
+export interface CoreOptions {
+  readonly clock?: ServerClock
+  readonly random?: () => number
+  readonly history?: { readonly size?: number }
+}
+
+export function createCore(options: CoreOptions, report: (error: unknown) => void): Core {
+  const clock = options.clock ?? serverClock
+  const historySize = options.history?.size
+  const store = createStore({ report, ...(historySize === undefined ? {} : { historySize }) })
+  const registry = createRegistry()
+  for (const types of byResource(builtinTypes(new Map<string, Strategy>()))) {
+    const [first] = types
+    if (first !== undefined) registry.set(first.group, first.resource, types.map(typed))
+  }
+  const lookup: Lookup = {
+    get: (group, resource, namespace, name) => store.bucket(`${group}/${resource}`).get(namespace, name)?.object,
+    list: (group, resource, namespace) =>
+      store
+        .bucket(`${group}/${resource}`)
+        .list(namespace === undefined ? {} : { namespace })
+        .map(({ object }) => object),
+  }
+  const core: Core = {
+    clock,
+    random: options.random ?? Math.random,
+    tasks: new Tasks(clock, report),
+    store,
+    registry,
+    lookup,
+    operations: createOperations(() => core),
+    services: new Map(),
+    admission: [],
+    authorizer: undefined,
+  }
+  return core
+}
+
+/** A kind whose objects are decoded and written as its Go type would be. */
+function typed(type: ResourceType): ResourceType {
+  // Looked up with the first object: reading all shapes takes longer than starting.
+  let shape: Shape | undefined
+  const own = () => {
+    shape ??= builtinShape(type.group, type.version, type.kind) ?? NO_SHAPE
+    return shape
+  }
+  return { ...type, prune: (object) => own().decode(object), normalize: (object) => own().normalize(object) }
+}
+
+const NO_SHAPE: Shape = { decode: () => [], normalize: () => {}, problem: () => undefined }
+
+function byResource(types: readonly ResourceType[]): Iterable<readonly ResourceType[]> {
+  const groups = new Map<string, ResourceType[]>()
+  for (const type of types) {
+    const key = `${type.group}/${type.resource}`
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, [type])
+    else known.push(type)
+  }
+  return groups.values()
+}
