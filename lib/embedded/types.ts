@@ -154,6 +154,8 @@ export interface Strategy {
   prepareForCreate?(object: ApiObject, context: WriteContext): void
   /** `object` is the new state; restores what this request may not change (status, or all but status). */
   prepareForUpdate?(object: ApiObject, old: ApiObject, context: WriteContext): void
+  /** Before the first deletion marks a private copy: it may add finalizers and tell in its status. `now`: RFC 3339. */
+  prepareForDelete?(object: ApiObject, now: string): void
   validate?(object: ApiObject, context: WriteContext): FieldError[]
   validateUpdate?(object: ApiObject, old: ApiObject, context: WriteContext): FieldError[]
   /** Text of `Warning` headers. */
@@ -246,6 +248,8 @@ export interface ResourceType extends Subject {
   validateSchema?(object: ApiObject, old: ApiObject | undefined, context: WriteContext): { errors: FieldError[]; warnings: string[] }
   /** Between versions of one kind; a copy. Default: only apiVersion (and kind) change. Both ways. */
   convert?(object: ApiObject, toApiVersion: string): ApiObject | Promise<ApiObject>
+  /** Custom kinds: a stored object in this version, pruned and defaulted as the schema is now; shared. Default: `convert`. */
+  fromStorage?(stored: ApiObject): ApiObject | Promise<ApiObject>
 }
 
 /** What is stored, at one revision. */

@@ -87,7 +87,7 @@ export async function validate(core: Core, request: AdmissionRequest): Promise<v
 
 /** The object as it is read in the version of `type`; shared when nothing has to change. */
 export function fromStorage(type: ResourceType, stored: ApiObject): ApiObject | Promise<ApiObject> {
-  return convertTo(type, stored, apiVersionOf(type))
+  return type.fromStorage === undefined ? convertTo(type, stored, apiVersionOf(type)) : type.fromStorage(stored)
 }
 
 export function toStorage(type: ResourceType, object: ApiObject): ApiObject | Promise<ApiObject> {

@@ -1,5 +1,6 @@
 /** Deletion: at once, or marked and left to finalizers, the garbage collector or a grace period. */
 import type { Core, DeleteOptions } from '../core.ts'
+import { cloneJson } from '../json.ts'
 import { FOREGROUND, ORPHAN, timestamp } from '../object-meta.ts'
 import { conflict, notFound } from '../status.ts'
 import type { ApiObject, ResourceType, Stored, WriteContext } from '../types.ts'
@@ -27,7 +28,7 @@ export async function remove(
     const live = await read(type, stored.object)
     checkPreconditions(type, live, deletion)
     if (core.admission.length > 0) await validate(core, admissionRequest('DELETE', type, '', scope, name, undefined, live, options))
-    const next = marked(core, type, live, deletion)
+    const next = marked(core, type, prepared(core, type, live), deletion)
     const done = next === 'pending' ? { object: live, deleted: false } : await commit(core, type, live, stored, next, context)
     if (done !== undefined) return done
   }
@@ -64,6 +65,13 @@ async function mark(core: Core, type: ResourceType, object: ApiObject, stored: S
   const converted = toStorage(type, object)
   const toStore = converted instanceof Promise ? await converted : converted
   return core.store.bucket(type.bucket).put(stored.namespace, stored.name, toStore, stored.revision)
+}
+
+function prepared(core: Core, type: ResourceType, live: ApiObject): ApiObject {
+  if (type.strategy.prepareForDelete === undefined || live.metadata.deletionTimestamp) return live
+  const copy = cloneJson(live)
+  type.strategy.prepareForDelete(copy, timestamp(core.clock.now()))
+  return copy
 }
 
 interface Marked {

@@ -12,6 +12,11 @@ export interface PruneOptions {
   readonly root: boolean
 }
 
+/** Only what is unknown; nulls stay. In place. */
+export function pruneUnknown(value: unknown, schema: Schema): void {
+  pruneValue(value, nodeOf(schema), [], [], false)
+}
+
 type Path = (string | number)[]
 
 const META = new Set(['apiVersion', 'kind', 'metadata'])
