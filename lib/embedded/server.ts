@@ -1,13 +1,16 @@
 /** One embedded API server: its parts put together. */
+import { admissionPlugins } from './admission/plugins.ts'
+import { startAggregation } from './auth/aggregation.ts'
 import { type Auth, createAuth } from './auth/authenticate.ts'
 import { createCertificates, type ServerCertificates } from './auth/certificates.ts'
 import { announceAddress, bootstrap } from './bootstrap/bootstrap.ts'
+import { startNamespaceContents } from './bootstrap/namespace-contents.ts'
 import { ADMIN, type Core } from './core.ts'
 import { createCore } from './create-core.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
 import type { Listening } from './http/listener.ts'
-import { startDefinitions } from './stand-in/definitions.ts'
+import { startDefinitions } from './crd/definitions.ts'
 import { createExtensions } from './subresources/extensions.ts'
 import type { ServerClock } from './tasks.ts'
 import type { ApiRequest, ApiResponse } from './types.ts'
@@ -58,8 +61,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   const certificates = rbac || options.tls === true ? createCertificates(core.clock.now(), hostsOf(options)) : undefined
   const auth = createAuth(core, { enforce: rbac })
   if (rbac) core.authorizer = auth.rbac
+  const ca = certificates?.ca ?? ''
   startDefinitions(core)
-  bootstrap(core, { ca: certificates?.ca ?? '' })
+  bootstrap(core, { ca })
+  startNamespaceContents(core, ca)
+  startAggregation(core)
+  core.admission.push(...admissionPlugins(core, auth))
   const faults = createFaults(core.clock)
   const { authenticate } = auth
   const handle = faults.wrap(createHandler({ core, authenticate, extensions: createExtensions(core, auth), report }))
