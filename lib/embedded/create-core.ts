@@ -2,6 +2,8 @@
 import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
 import { builtinTypes } from './builtin/types.ts'
 import type { Core } from './core.ts'
+import { BUCKET as DEFINITIONS } from './crd/definition.ts'
+import { definitionStrategy } from './crd/definitions.ts'
 import { createOperations } from './operations/operations.ts'
 import { createRegistry } from './registry.ts'
 import { createStore } from './store/store.ts'
@@ -19,7 +21,7 @@ export function createCore(options: CoreOptions, report: (error: unknown) => voi
   const historySize = options.history?.size
   const store = createStore({ report, ...(historySize === undefined ? {} : { historySize }) })
   const registry = createRegistry()
-  for (const types of byResource(builtinTypes(new Map<string, Strategy>()))) {
+  for (const types of byResource(builtinTypes(strategies()))) {
     const [first] = types
     if (first !== undefined) registry.set(first.group, first.resource, types.map(typed))
   }
@@ -45,6 +47,8 @@ export function createCore(options: CoreOptions, report: (error: unknown) => voi
   }
   return core
 }
+
+const strategies = (): ReadonlyMap<string, Strategy> => new Map([[DEFINITIONS, definitionStrategy]])
 
 /** A kind whose objects are decoded and written as its Go type would be. */
 function typed(type: ResourceType): ResourceType {

@@ -68,7 +68,7 @@ function unknownFormats({ spec }: Definition): string[] {
     const own = schema.format && !isKnownFormat(schema.format, schema.type) ? [schema.format] : []
     return [...own, ...childrenOf(schema).flatMap(visit)]
   }
-  const schemas = spec.versions.map((version) => version.schema?.openAPIV3Schema)
+  const schemas = (spec.versions ?? []).map((version) => version.schema?.openAPIV3Schema)
   const [first] = schemas
   // One that all versions share is warned of once.
   const different = schemas.every((each) => JSON.stringify(each) === JSON.stringify(first)) ? [first] : schemas

@@ -15,7 +15,8 @@ export interface Hoisted {
   readonly versions: readonly DefinitionVersion[]
 }
 
-export function hoist({ versions = [] }: DefinitionSpec): Hoisted {
+export function hoist(spec: DefinitionSpec): Hoisted {
+  const versions = spec.versions ?? []
   const top: Pick<DefinitionVersion, Member> = {}
   const rest = versions.map((version) => ({ ...version }))
   const [first] = versions

@@ -43,7 +43,8 @@ export function statusErrors({ status }: Definition): FieldError[] {
 
 function specErrors(spec: DefinitionSpec, old?: DefinitionSpec): FieldError[] {
   const errors: FieldError[] = []
-  const { group = '', scope = '', versions = [] } = spec
+  const { group = '', scope = '' } = spec
+  const versions = spec.versions ?? []
   if (group === '') errors.push(required('spec.group'))
   else {
     const wrong = dnsSubdomain(group)
@@ -100,7 +101,7 @@ function versionErrors(spec: DefinitionSpec, versions: readonly DefinitionVersio
     }
     errors.push(...selectableErrors(version.selectableFields ?? [], schema ?? top.schema?.openAPIV3Schema, `${inside}.selectableFields`))
   }
-  const quoted = spec.versions === undefined ? null : goVersions(own)
+  const quoted = spec.versions ? goVersions(own) : null
   if (new Set(versions.map((version) => version.name)).size < versions.length) {
     errors.push(invalid('spec.versions', quoted, 'must contain unique version names'))
   }
