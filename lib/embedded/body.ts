@@ -32,6 +32,7 @@ function decode(text: string, strict: boolean): Body {
   try {
     value = decodeJson(text)
   } catch (error) {
+    if (error instanceof RangeError) throw new UnreadableBody(error.message)
     if (!(error instanceof SyntaxError)) throw error
     throw new UnreadableBody(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`)
   }

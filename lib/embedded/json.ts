@@ -8,10 +8,13 @@ export interface JsonObject {
   [key: string]: Json | undefined
 }
 
-/** Sixteen digits in a row may be more than a number holds; looking costs far less than a reviver on every value. */
-const LONG_NUMBER = /\d{16}/
+/**
+ * Sixteen digits in a row, or an exponent of three, may be more than a number holds; looking costs far less than a reviver on
+ * every value.
+ */
+const LONG_NUMBER = /\d{16}|[eE]\+?\d{3}/
 
-/** @throws SyntaxError */
+/** @throws SyntaxError where it is not JSON, RangeError (with Go's words) for a number that nothing holds */
 export function decodeJson(text: string): Json {
   return LONG_NUMBER.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
 }
@@ -73,7 +76,12 @@ function isNumeric(value: unknown): boolean {
 
 function revive(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || context?.source === undefined) return value
-  return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value
+  const { source } = context
+  if (!Number.isFinite(value)) throw new RangeError(`json: cannot unmarshal number ${source} into Go value of type float64`)
+  if (!/^-?\d+$/.test(source)) return value
+  const integer = BigInt(source)
+  // What an int64 does not hold becomes a float64, as in Go.
+  return BigInt.asIntN(64, integer) === integer ? integer : value
 }
 
 function replace(_key: string, value: unknown): unknown {

@@ -18,7 +18,9 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
   const problems = [...(options.decodingErrors ?? [])]
   const { managedFields } = object.metadata
   if (type.custom) problems.push(...decodeMetadata(object))
-  const removed = type.prune?.(object)
+  // Another version's body is read by no schema at all.
+  const known = !type.custom || object.apiVersion === apiVersionOf(type)
+  const removed = known ? type.prune?.(object) : Object.keys(object).filter((key) => !TYPED.has(key))
   if (removed !== undefined) for (const path of removed) problems.push(unknownField(path))
   // An empty list says something: forget who owns what.
   if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
@@ -35,6 +37,8 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
   type.applySchemaDefaults?.(object)
   return object
 }
+
+const TYPED = new Set(['apiVersion', 'kind', 'metadata'])
 
 /** Strict: refused; Warn: told; Ignore: forgotten. */
 export function reportProblems(
