@@ -5,12 +5,13 @@ import { type Auth, createAuth } from './auth/authenticate.ts'
 import { createCertificates, type ServerCertificates } from './auth/certificates.ts'
 import { announceAddress, bootstrap } from './bootstrap/bootstrap.ts'
 import { startNamespaceContents } from './bootstrap/namespace-contents.ts'
+import { startControllers } from './controllers/controllers.ts'
 import { ADMIN, type Core } from './core.ts'
+import { startDefinitions } from './crd/definitions.ts'
 import { createCore } from './create-core.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
 import type { Listening } from './http/listener.ts'
-import { startDefinitions } from './crd/definitions.ts'
 import { createExtensions } from './subresources/extensions.ts'
 import type { ServerClock } from './tasks.ts'
 import type { ApiRequest, ApiResponse } from './types.ts'
@@ -65,6 +66,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   startDefinitions(core)
   bootstrap(core, { ca })
   startNamespaceContents(core, ca)
+  startControllers(core)
   startAggregation(core)
   core.admission.push(...admissionPlugins(core, auth))
   const faults = createFaults(core.clock)
