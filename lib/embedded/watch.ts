@@ -50,7 +50,7 @@ export function watch(
     start(sink) {
       const stream = new WatchStream(core, type, namespace, options, encode, sink)
       stream.start(revision)
-      return stream
+      return { stop: () => stream.stop() }
     },
   }
 }
