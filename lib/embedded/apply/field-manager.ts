@@ -1,5 +1,6 @@
 /** Who owns which field of an object: kept by every write, asked by server-side apply. */
 import { cloneJson, isObject, type Json } from '../json.ts'
+import { jsonKind } from '../patch/go-format.ts'
 import { badRequest, plainError } from '../status.ts'
 import type { ApiObject, ManagedFieldsEntry, ResourceType, SchemaSource } from '../types.ts'
 import { conflictError } from './conflict.ts'
@@ -223,14 +224,19 @@ function withoutManaged(object: ApiObject): ApiObject {
 }
 
 function checkConfig(config: ApiObject, apiVersion: string, kind: string): void {
-  if (config.apiVersion !== apiVersion || config.kind !== kind) throw badRequest(`invalid object type: ${gvk(config)}`)
-  const sent = isObject(config.metadata) ? config.metadata.managedFields : undefined
+  if (config !== null && !isObject(config)) {
+    const kindSent = jsonKind(config)
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kindSent} into Go value of type map[string]interface {}`,
+    )
+  }
+  if (config?.apiVersion !== apiVersion || config.kind !== kind) throw badRequest(`invalid object type: ${gvk(config ?? {})}`)
+  const sent = isObject(config?.metadata) ? config.metadata.managedFields : undefined
   if (Array.isArray(sent)) throw badRequest('metadata.managedFields must be nil')
 }
 
 /** As Go prints a GroupVersionKind: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
-function gvk(object: ApiObject): string {
-  const { apiVersion, kind } = object as { apiVersion?: unknown; kind?: unknown }
+function gvk({ apiVersion, kind }: { apiVersion?: unknown; kind?: unknown }): string {
   const [first = '', second] = typeof apiVersion === 'string' ? apiVersion.split('/') : []
   const groupVersion = second === undefined ? `/${first}` : `${first}/${second}`
   return `${groupVersion}, Kind=${typeof kind === 'string' ? kind : ''}`

@@ -1,5 +1,6 @@
 /** What each kind of patch makes of an object. */
 import { isObject, type Json } from '../json.ts'
+import { jsonKind } from '../patch/go-format.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
@@ -15,9 +16,10 @@ export function applyPatch(schemas: SchemaSource, live: ApiObject, { type, value
     case 'merge':
       return applyMergePatch(live, value as Json)
     case 'strategic':
-      if (!isObject(value))
-        throw badRequest('error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}')
-      return applyStrategicMergePatch(live, value, schemas)
+      if (value !== null && !isObject(value)) {
+        throw badRequest(`json: cannot unmarshal ${jsonKind(value as Json)} into Go value of type map[string]interface {}`)
+      }
+      return applyStrategicMergePatch(live, value ?? {}, schemas)
     case 'apply':
       throw new Error('an apply is not a patch of a document')
   }

@@ -3,10 +3,14 @@
  * number is in the object, its type says.
  */
 
+import { applyConfiguration, trackUpdate } from '../apply/field-manager.ts'
+import { ownersFromScale, ownersOfScale, type ReplicasPath, SCALE_SCHEMA, SCALE_VERSION } from '../apply/scale-owners.ts'
 import { bodyText } from '../body.ts'
 import { invalid } from '../field-error.ts'
 import { cloneJson, isObject } from '../json.ts'
-import { type WriteOptions, writeContext } from '../operations/context.ts'
+import { timestamp } from '../object-meta.ts'
+import { apiVersionOf, managerOf, type WriteOptions, writeContext } from '../operations/context.ts'
+import type { Patch } from '../operations/patch.ts'
 import { decodePatch, patchType } from '../operations/patch-body.ts'
 import { applyPatch } from '../operations/patch-types.ts'
 import { change, checkName } from '../operations/update.ts'
@@ -27,16 +31,26 @@ export async function scaleVerb(call: Call): Promise<ApiResponse> {
       const { value, options } = readBody(call, 'UpdateOptions', 'Scale')
       const wanted = decodeScale(value)
       checkName(wanted, target.name)
-      return answer(200, await write(call, options, wanted.metadata.uid, () => wanted), form, call.extra)
+      return answer(
+        200,
+        await write(
+          call,
+          options,
+          wanted.metadata.uid,
+          tracked(call, options, () => wanted),
+        ),
+        form,
+        call.extra,
+      )
     }
     case 'patch': {
       const kind = patchType(type, call.request.headers['content-type'])
       const given = writeOptions('PatchOptions', call.query, kind === 'apply')
       const document = decodePatch(kind, bodyText(call.request.body), given.force)
       const options = requestOptions(call, given, [])
-      const make = (live: ApiObject) =>
-        kind === 'apply' ? decodeScale(cloneJson(document.value)) : decodeScale(applyPatch(SCALE_SCHEMA, scaleOf(type, live), document))
-      return answer(200, await write(call, options, undefined, make), form, call.extra)
+      const make = (live: ApiObject) => decodeScale(applyPatch(ANY_SCHEMA, live, document))
+      const writes = kind === 'apply' ? applied(call, document, options) : tracked(call, options, make)
+      return answer(200, await write(call, options, undefined, writes), form, call.extra)
     }
     default:
       throw methodNotAllowed()
@@ -45,7 +59,7 @@ export async function scaleVerb(call: Call): Promise<ApiResponse> {
 
 /** Nothing in a Scale is a list: a strategic patch of it is a merge. */
 const ANYTHING: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-const SCALE_SCHEMA = { root: ANYTHING, resolve: (schema: Schema) => schema }
+const ANY_SCHEMA = { root: ANYTHING, resolve: (schema: Schema) => schema }
 
 async function write(call: Call, options: WriteOptions, uid: string | undefined, make: (live: ApiObject) => ApiObject): Promise<object> {
   const { core, type, namespace, target } = call
@@ -53,12 +67,50 @@ async function write(call: Call, options: WriteOptions, uid: string | undefined,
   const { object } = await change(core, target.name, context, options, {
     uid,
     create: false,
-    make: (live) => scaled(type, live as ApiObject, make(live as ApiObject)),
+    tracked: true,
+    make: (live) => scaled(call, live as ApiObject, make),
   })
   return scaleOf(type, object)
 }
 
-function scaled(type: ResourceType, live: ApiObject, scale: ApiObject): ApiObject {
+/** An update or a patch: what it changes belongs to its manager from now on. */
+function tracked({ core }: Call, options: WriteOptions, make: (scale: ApiObject) => ApiObject): (scale: ApiObject) => ApiObject {
+  return (scale) => {
+    const next = cloneJson(make(scale))
+    const write = { manager: managerOf(options), subresource: 'scale', time: timestamp(core.clock.now()), schemas: SCALE_SCHEMA }
+    trackUpdate({ ...write, live: scale, next, apiVersion: SCALE_VERSION })
+    return next
+  }
+}
+
+function applied({ core }: Call, { value, force }: Patch, options: WriteOptions): (scale: ApiObject) => ApiObject {
+  const write = { manager: managerOf(options), subresource: 'scale', time: timestamp(core.clock.now()), schemas: SCALE_SCHEMA }
+  return (live) => {
+    const config = cloneJson(value) as ApiObject
+    const merged = applyConfiguration({ ...write, live, config, force: force === true, type: SCALE_TYPE })
+    const scale = decodeScale(merged)
+    if (merged.metadata.managedFields !== undefined) scale.metadata.managedFields = merged.metadata.managedFields
+    return scale
+  }
+}
+
+const SCALE_TYPE = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
+/** Where the versions of a kind have the number; all versions of a built-in one have it in one place. */
+function replicasPath({ core, type }: Call): ReplicasPath {
+  return (apiVersion) => {
+    const version = apiVersion.split('/').at(-1) ?? ''
+    const found = version === type.version ? type : core.registry.find(type.group, version, type.resource)
+    return found === undefined ? undefined : pathOf(found.scale?.spec)
+  }
+}
+
+function scaled(call: Call, live: ApiObject, make: (scale: ApiObject) => ApiObject): ApiObject {
+  const { type } = call
+  const path = replicasPath(call)
+  const before = scaleOf(type, live) as ApiObject
+  const owners = ownersOfScale(live.metadata.managedFields, path)
+  const scale = make(owners === undefined ? before : { ...before, metadata: { ...before.metadata, managedFields: owners } })
   const replicas: unknown = scale.spec?.replicas ?? 0
   if (!type.custom && typeof replicas === 'number' && replicas < 0) {
     const subject = { group: 'autoscaling', resource: 'scales', kind: 'Scale' }
@@ -67,6 +119,9 @@ function scaled(type: ResourceType, live: ApiObject, scale: ApiObject): ApiObjec
   const object = cloneJson(live)
   setAt(object, pathOf(type.scale?.spec), replicas)
   if (scale.metadata.resourceVersion) object.metadata.resourceVersion = scale.metadata.resourceVersion
+  const after = ownersFromScale(live.metadata.managedFields, scale.metadata.managedFields, path, apiVersionOf(type))
+  if (after === undefined) delete object.metadata.managedFields
+  else object.metadata.managedFields = after
   return object
 }
 
