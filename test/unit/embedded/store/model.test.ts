@@ -82,6 +82,20 @@ describe('a bucket against a model that keeps every state', () => {
     )
   })
 
+  it('remembers each of many states as it was, those long past too', () => {
+    const bucket = createStore().bucket('/things')
+    const states = Array.from({ length: 1000 }, (_, i) => ({ ...object('n', 'a', i), big: 2n ** 60n + BigInt(i) }))
+    for (const [i, state] of states.entries()) bucket.put('n', 'a', { ...state, metadata: { ...state.metadata } }, i === 0 ? 0 : i + 1)
+    bucket.delete('n', 'a', 1001)
+    const seen: unknown[] = []
+    bucket.watch(1, ({ object }) => seen.push([object['data'], object['big'], object.metadata.resourceVersion]))
+    const expected = states.map((state, i) => [i, state.big, String(i + 2)])
+    expect(seen).to.deep.equal([...expected, [999, states[999]!.big, '1002']])
+    for (const at of [2, 500, 999, 1001]) {
+      expect(bucket.list({ at }).map((stored) => [stored.object['data'], stored.revision])).to.deep.equal([[at - 2, at]])
+    }
+  })
+
   it('keeps thousands of keys in order, whatever the order they come and go in', () => {
     const bucket = createStore().bucket('/things')
     const names = Array.from({ length: 4000 }, (_, i) => `n${(i * 2654435761) % 100_003}`)
