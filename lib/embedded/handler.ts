@@ -7,6 +7,7 @@ import { health } from './health.ts'
 import { negotiateError } from './negotiate.ts'
 import { newUid } from './object-meta.ts'
 import { openapi } from './openapi.ts'
+import { withJsonBody } from './protobuf.ts'
 import { parseResourcePath, type ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
 import { ApiError, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
@@ -90,7 +91,7 @@ async function route(
     target,
     namespace: type.namespaced ? (target.namespace ?? '') : '',
     verb,
-    request,
+    request: type.custom ? request : withJsonBody(request),
     query,
     user: actual,
     warnings,

@@ -1,5 +1,5 @@
 /**
- * What a real API server said of its API (scripts/record-api.ts): constant, so all servers of a process share it. Each part is
+ * What a real API server said of its API (scripts/record-api.ts, scripts/record-protobuf.ts): constant, so all servers of a process share it. Each part is
  * read when somebody asks for it; a start needs the first two, some 25 KB.
  */
 import type { Schema, TableColumn } from '../types.ts'
@@ -107,6 +107,33 @@ export function openapiV3(path: string): Buffer | undefined {
   return place === undefined ? undefined : data.subarray(place.start, place.end)
 }
 
+export interface ProtobufField {
+  /** `''`: the members of the message are members of the object. */
+  readonly name: string
+  readonly many: '' | 'list' | 'map'
+  /** `s` string, `b` bool, `i` integer, `d` double, `y` bytes, or the name of a message. */
+  readonly type: string
+}
+
+/** The fields of a message, by number (scripts/record-protobuf.ts). */
+export function protobufMessage(name: string): ReadonlyMap<number, ProtobufField> | undefined {
+  const known = messages.get(name)
+  if (known !== undefined) return known
+  const all = protobuf()
+  const fields = Object.hasOwn(all, name) ? all[name] : undefined
+  if (fields === undefined) return undefined
+  const message = new Map(Object.entries(fields).map(([number, text]) => [Number(number), protobufField(text)]))
+  messages.set(name, message)
+  return message
+}
+
+function protobufField(text: string): ProtobufField {
+  const [, name = '', many = '', type = ''] = /^([^:]*):([[{]?)(.*)$/.exec(text) ?? []
+  return { name, many: many === '[' ? 'list' : many === '{' ? 'map' : '', type }
+}
+
+const messages = new Map<string, ReadonlyMap<number, ProtobufField>>()
+const protobuf = once(() => JSON.parse(read('protobuf.json').toString()) as Record<string, Record<string, string>>)
 const parsed = new Map<string, Schema>()
 const columns = once(() => JSON.parse(read('columns.json').toString()) as Record<string, readonly TableColumn[]>)
 
