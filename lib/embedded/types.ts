@@ -248,6 +248,8 @@ export interface ResourceType extends Subject {
   validateSchema?(object: ApiObject, old: ApiObject | undefined, context: WriteContext): { errors: FieldError[]; warnings: string[] }
   /** Between versions of one kind; a copy. Default: only apiVersion (and kind) change. Both ways. */
   convert?(object: ApiObject, toApiVersion: string): ApiObject | Promise<ApiObject>
+  /** `convert` asks a webhook: its answer is always a Promise. */
+  readonly convertsByWebhook?: boolean
   /** Custom kinds: a stored object in this version, pruned and defaulted as the schema is now; shared. Default: `convert`. */
   fromStorage?(stored: ApiObject): ApiObject | Promise<ApiObject>
 }

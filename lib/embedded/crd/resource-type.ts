@@ -72,6 +72,7 @@ function resourceType(definition: Definition, version: DefinitionVersion, schema
     applySchemaDefaults: (object) => applyDefaults(object, schema),
     validateSchema: (object, old, context) => validateObject(object, old, schema, version, rules, context),
     convert,
+    convertsByWebhook: converter !== undefined,
     fromStorage: reading(apiVersion, schemas, convert),
   }
 }

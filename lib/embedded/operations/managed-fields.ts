@@ -1,5 +1,6 @@
 /** Who wrote which field: kept on every write, asked by server-side apply. */
 import { applyConfiguration, trackUpdate } from '../apply/field-manager.ts'
+import type { ConvertForApply } from '../apply/updater.ts'
 import type { Core } from '../core.ts'
 import { timestamp } from '../object-meta.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
@@ -24,6 +25,7 @@ export function track(
     schemas: type.schema,
     resetFields: resetFields(type, subresource),
     empty: emptyOf(type),
+    convert: convertFor(core, type),
   })
 }
 
@@ -47,8 +49,24 @@ export function applyTracked(
     schemas: type.schema,
     resetFields: resetFields(type, subresource),
     empty: emptyOf(type),
+    convert: convertFor(core, type),
     type,
   })
+}
+
+/**
+ * For fields that are owned in another version. Who owns which field is worked out in one go, and no webhook is asked meanwhile: the
+ * versions of a kind that has one are taken to agree on what its fields are called.
+ */
+function convertFor(core: Core, type: ResourceType): ConvertForApply {
+  return (object, apiVersion) => {
+    const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+    const other = core.registry.find(group ?? '', version ?? '', type.resource)
+    if (other === undefined) return undefined
+    const converted = type.convertsByWebhook === true ? undefined : type.convert?.(object, apiVersion)
+    if (converted === undefined || converted instanceof Promise) return { object: { ...object, apiVersion }, schemas: other.schema }
+    return { object: converted, schemas: other.schema }
+  }
 }
 
 const STATUS = [['status']]
