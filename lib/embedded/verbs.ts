@@ -250,8 +250,14 @@ export function requestOptions(call: Call, given: QueryOptions, decodingErrors: 
     warn: (warning) => call.warnings.push(warning),
     decodingErrors,
     raw: given.raw,
+    knows: (apiVersion) => knows(call, apiVersion),
     owned: true,
   }
+}
+
+function knows({ core, type }: Call, apiVersion: string): boolean {
+  const [group, version = ''] = apiVersion.split('/')
+  return group === type.group && core.registry.find(type.group, version, type.resource) !== undefined
 }
 
 const MANAGER_LENGTH = 128

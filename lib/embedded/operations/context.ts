@@ -11,6 +11,8 @@ export interface WriteOptions extends RequestOptions {
   readonly source?: string
   /** CreateOptions, UpdateOptions or PatchOptions, for admission. */
   readonly raw?: object
+  /** Whether the server knows this kind in another version, served or not; default: it does. */
+  knows?(apiVersion: string): boolean
   /** The object belongs to this write: it need not be copied. */
   readonly owned?: boolean
 }

@@ -18,8 +18,8 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
   const problems = [...(options.decodingErrors ?? [])]
   const { managedFields } = object.metadata
   if (type.custom) problems.push(...decodeMetadata(object))
-  // Another version's body is read by no schema at all.
-  const known = !type.custom || object.apiVersion === apiVersionOf(type)
+  // The body of a version that there is not is read by no schema at all.
+  const known = !type.custom || object.apiVersion === apiVersionOf(type) || options.knows?.(object.apiVersion) !== false
   const removed = known ? type.prune?.(object) : Object.keys(object).filter((key) => !TYPED.has(key))
   if (removed !== undefined) for (const path of removed) problems.push(unknownField(path))
   // An empty list says something: forget who owns what.
