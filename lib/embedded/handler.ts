@@ -129,7 +129,8 @@ function notResource(core: Core, request: ApiRequest, path: string, query: URLSe
         })
       : undefined)
   if (found === undefined) throw PAGE_NOT_FOUND
-  const common = commonHeaders('text/plain', extra)
+  // Without a body there is no type: a client that gets a 304 would take it for the type of what it has kept.
+  const { 'content-type': _type, ...common } = commonHeaders('', extra)
   const own = Object.fromEntries(Object.entries(found.headers).map(([name, value]) => [name.toLowerCase(), value]))
   return compressed({ ...found, headers: { ...common, ...own } }, extra.acceptEncoding)
 }
