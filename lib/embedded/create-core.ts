@@ -1,5 +1,5 @@
 /** The core of a server, with the built-in kinds and nothing stored. */
-import { builtinShape, type Shape } from './builtin/shapes/shape.ts'
+import { builtinCodec, builtinStrategies } from './builtin/strategies/all.ts'
 import { builtinTypes } from './builtin/types.ts'
 import type { Core } from './core.ts'
 import { BUCKET as DEFINITIONS } from './crd/definition.ts'
@@ -48,20 +48,10 @@ export function createCore(options: CoreOptions, report: (error: unknown) => voi
   return core
 }
 
-const strategies = (): ReadonlyMap<string, Strategy> => new Map([[DEFINITIONS, definitionStrategy]])
+const strategies = (): ReadonlyMap<string, Strategy> => new Map([...builtinStrategies(), [DEFINITIONS, definitionStrategy]])
 
 /** A kind whose objects are decoded and written as its Go type would be. */
-function typed(type: ResourceType): ResourceType {
-  // Looked up with the first object: reading all shapes takes longer than starting.
-  let shape: Shape | undefined
-  const own = () => {
-    shape ??= builtinShape(type.group, type.version, type.kind) ?? NO_SHAPE
-    return shape
-  }
-  return { ...type, prune: (object) => own().decode(object), normalize: (object) => own().normalize(object) }
-}
-
-const NO_SHAPE: Shape = { decode: () => [], normalize: () => {}, problem: () => undefined }
+const typed = (type: ResourceType): ResourceType => ({ ...type, ...builtinCodec(type) })
 
 function byResource(types: readonly ResourceType[]): Iterable<readonly ResourceType[]> {
   const groups = new Map<string, ResourceType[]>()

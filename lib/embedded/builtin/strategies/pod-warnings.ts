@@ -1,0 +1,59 @@
+/** Warnings about pods and templates that work but are likely mistakes (`api/pod/warnings.go`). */
+import { show } from '../../field-error.ts'
+import { dnsLabel } from '../../names.ts'
+import type { ApiObject } from '../../types.ts'
+import { entries, type Part } from './common.ts'
+
+export const templateWarnings = ({ spec }: ApiObject): string[] =>
+  spec?.template?.spec ? podSpecWarnings(spec.template.spec, 'spec.template.spec') : []
+
+export function podWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
+  if (old !== undefined) return []
+  const problems = dnsLabel(object.metadata.name ?? '')
+  const name =
+    problems.length === 0
+      ? []
+      : [
+          `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`,
+        ]
+  return [...name, ...podSpecWarnings(object.spec, 'spec')]
+}
+
+export function podSpecWarnings(spec: Part, field: string): string[] {
+  const warnings: string[] = []
+  const all: [string, Part][] = []
+  for (const list of ['initContainers', 'containers'])
+    for (const [i, each] of entries(spec[list])) all.push([`${field}.${list}[${i}]`, each])
+  for (const [at, container] of all) warnContainer(warnings, container, at)
+  if (spec.terminationGracePeriodSeconds < 0)
+    warnings.push(`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
+  for (const [i, secret] of entries(spec.imagePullSecrets)) {
+    if (!secret.name) warnings.push(`${field}.imagePullSecrets[${i}].name: invalid empty name ""`)
+  }
+  return warnings
+}
+
+function warnContainer(warnings: string[], container: Part, at: string): void {
+  const seen = new Map<string, string>()
+  for (const [i, { name, value, valueFrom }] of entries(container.env)) {
+    const earlier = seen.get(name)
+    if (earlier !== undefined)
+      warnings.push(`${at}.env[${i}]: hides previous definition of ${show(name)}, which may be dropped when using apply`)
+    void value
+    void valueFrom
+    seen.set(name, name)
+  }
+  for (const list of ['limits', 'requests']) {
+    for (const [name, amount] of Object.entries((container.resources?.[list] ?? {}) as Record<string, string>)) {
+      if ((name === 'memory' || name === 'ephemeral-storage') && amount.endsWith('m')) {
+        warnings.push(`${at}.resources.${list}[${name}]: fractional byte value ${show(amount)} is invalid, must be an integer`)
+      }
+    }
+  }
+  const ports = new Set<string>()
+  for (const [i, port] of entries(container.ports)) {
+    const key = `${port.containerPort}/${port.protocol}`
+    if (ports.has(key)) warnings.push(`${at}.ports[${i}]: duplicate port definition with ${at}.ports[${[...ports].indexOf(key)}]`)
+    ports.add(key)
+  }
+}

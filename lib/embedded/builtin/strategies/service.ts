@@ -1,0 +1,318 @@
+/** Services: defaults, addresses, node ports, and what their types allow. */
+import { type FieldError, forbidden, invalid, notSupported, required } from '../../field-error.ts'
+import { dnsLabel, dnsSubdomain, labelName, portNumber, qualifiedName } from '../../names.ts'
+import { type ApiError, internalError, invalidError } from '../../status.ts'
+import type { ApiObject, Strategy, WriteContext } from '../../types.ts'
+import { CLUSTER_RANGE, freeAddress, freeNodePort, hasNodePorts, isInRange, isNodePort, usedAddresses, usedNodePorts } from './addresses.ts'
+import { count, type Errors, entries, labels, oneOf, type Part, requiredOneOf, requiredText, setDefault, syntax } from './common.ts'
+import { portNumberOrName } from './containers.ts'
+import { addressErrors } from './ip.ts'
+
+export const service: Strategy = {
+  allowCreateOnUpdate: true,
+  returnsDeleted: true,
+  validateName: labelName,
+  defaults({ spec, status }) {
+    setDefault(spec, 'sessionAffinity', 'None')
+    if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
+    if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+      spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } }
+    }
+    setDefault(spec, 'type', 'ClusterIP')
+    for (const [, port] of entries(spec.ports)) {
+      setDefault(port, 'protocol', 'TCP')
+      if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port ?? 0
+    }
+    if (isExternal(spec)) setDefault(spec, 'externalTrafficPolicy', 'Cluster')
+    if (['NodePort', 'LoadBalancer', 'ClusterIP'].includes(spec.type)) spec.internalTrafficPolicy ??= 'Cluster'
+    if (spec.type === 'LoadBalancer') {
+      spec.allocateLoadBalancerNodePorts ??= true
+      for (const [, ingress] of entries(status?.loadBalancer?.ingress)) if (ingress.ip) ingress.ipMode ??= 'VIP'
+    }
+  },
+  prepareForCreate(object, context) {
+    normalizeAddresses(object.spec, undefined)
+    allocate(object, undefined, context)
+  },
+  prepareForUpdate(object, old, context) {
+    if (context.subresource !== '') return
+    patchAllocated(object.spec, old.spec)
+    normalizeAddresses(object.spec, old.spec)
+    dropTypeFields(object.spec, old.spec)
+    allocate(object, old, context)
+  },
+  validate: (object) => validateService(object),
+  validateUpdate(object, old, { subresource }) {
+    if (subresource === 'status') return []
+    const errors: Errors = []
+    validateChanges(errors, object.spec, old.spec)
+    errors.push(...validateService(object))
+    return errors
+  },
+  warnings: serviceWarnings,
+  selectableFields: {
+    'spec.clusterIP': ({ spec }) => spec?.clusterIP ?? '',
+    'spec.type': ({ spec }) => spec?.type ?? '',
+  },
+}
+
+const isExternal = (spec: Part) =>
+  spec.type === 'NodePort' || spec.type === 'LoadBalancer' || (spec.type === 'ClusterIP' && count(spec.externalIPs) > 0)
+const isHeadless = (spec: Part) => spec.clusterIP === 'None' || spec.clusterIPs?.[0] === 'None'
+const needsHealthCheck = (spec: Part) => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+
+/** `clusterIP` and the first of `clusterIPs` are one. */
+function normalizeAddresses(spec: Part, old: Part): void {
+  if (old === undefined) {
+    if (spec.clusterIP && count(spec.clusterIPs) === 0) spec.clusterIPs = [spec.clusterIP]
+    return
+  }
+  if (spec.clusterIP === old.clusterIP) return
+  const unchanged = JSON.stringify(spec.clusterIPs) === JSON.stringify(old.clusterIPs)
+  if (!spec.clusterIP && old.clusterIP && unchanged) delete spec.clusterIPs
+  else if (spec.clusterIP && count(spec.clusterIPs) === 0) spec.clusterIPs = [spec.clusterIP]
+  else if (spec.clusterIP && unchanged && old.clusterIP) spec.clusterIPs = [spec.clusterIP]
+}
+
+/** What the server has chosen is kept by a client that does not send it. */
+function patchAllocated(spec: Part, old: Part): void {
+  if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
+    if (!spec.clusterIP && count(spec.clusterIPs) === 0) {
+      if (old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
+      if (old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
+    }
+  }
+  if (hasNodePorts(spec) && hasNodePorts(old)) {
+    const taken = new Set((spec.ports ?? []).map((port: Part) => port.nodePort).filter(Boolean))
+    for (const [, port] of entries(spec.ports)) {
+      if (port.nodePort) continue
+      const same = (old.ports ?? []).find(
+        (each: Part) => each.port === port.port && each.protocol === port.protocol && !taken.has(each.nodePort),
+      )
+      if (same?.nodePort) port.nodePort = same.nodePort
+    }
+  }
+  if (needsHealthCheck(spec) && needsHealthCheck(old) && !spec.healthCheckNodePort) spec.healthCheckNodePort = old.healthCheckNodePort
+  if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
+    if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy = old.ipFamilyPolicy
+    if (count(spec.ipFamilies) === 0 && old.ipFamilies !== undefined) spec.ipFamilies = [...old.ipFamilies]
+  }
+}
+
+/** Fields that the old type needed and the new one forbids, where the client has not touched them. */
+function dropTypeFields(spec: Part, old: Part): void {
+  if (spec.type === old.type) return
+  if (spec.type === 'ExternalName') {
+    for (const member of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) delete spec[member]
+  }
+  if (!hasNodePorts(spec) && spec.type !== 'LoadBalancer') {
+    for (const [i, port] of entries(spec.ports)) if (port.nodePort === old.ports?.[i]?.nodePort) delete port.nodePort
+  }
+  if (!isExternal(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy
+  if (!needsHealthCheck(spec) && spec.healthCheckNodePort === old.healthCheckNodePort) delete spec.healthCheckNodePort
+  if (spec.type !== 'LoadBalancer') {
+    if (spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts) delete spec.allocateLoadBalancerNodePorts
+    if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass
+  }
+}
+
+function allocate(object: ApiObject, old: ApiObject | undefined, context: WriteContext): void {
+  const { spec } = object
+  if (!['ClusterIP', 'NodePort', 'LoadBalancer'].includes(spec.type)) return
+  const ipv6 = count(spec.ipFamilies) > 0 && spec.ipFamilies[0] === 'IPv6'
+  if (spec.ipFamilyPolicy === 'RequireDualStack' || ipv6) throw notConfigured(object, context, ipv6 ? 'IPv6' : 'dual')
+  spec.ipFamilyPolicy ??= 'SingleStack'
+  if (count(spec.ipFamilies) === 0) spec.ipFamilies = ['IPv4']
+  if (!isHeadless(spec)) allocateAddress(object, old, context)
+  if (hasNodePorts(spec)) allocateNodePorts(object, context)
+}
+
+function notConfigured(object: ApiObject, { type }: WriteContext, what: string): ApiError {
+  const error =
+    what === 'dual'
+      ? invalid('spec.ipFamilyPolicy', object.spec.ipFamilyPolicy, 'this cluster is not configured for dual-stack services')
+      : invalid('spec.ipFamilies[0]', 'IPv6', 'not configured on this cluster')
+  return invalidError(type, object.metadata.name ?? '', [error])
+}
+
+function allocateAddress(object: ApiObject, old: ApiObject | undefined, context: WriteContext): void {
+  const { spec } = object
+  const used = usedAddresses(object, context)
+  if (!spec.clusterIP) {
+    const address = freeAddress(object, used)
+    if (address === undefined) throw internalError(`failed to allocate a serviceIP: range is full`)
+    spec.clusterIP = address
+    spec.clusterIPs = [address]
+    return
+  }
+  if (old?.spec.clusterIP === spec.clusterIP || addressErrors(spec.clusterIP, '').length > 0) return
+  const problem = !isInRange(spec.clusterIP)
+    ? `failed to allocate IP ${spec.clusterIP}: the provided IP (${spec.clusterIP}) is not in the valid range. The range of valid IPs is ${CLUSTER_RANGE}`
+    : used.has(spec.clusterIP)
+      ? `failed to allocate IP ${spec.clusterIP}: provided IP is already allocated`
+      : undefined
+  if (problem !== undefined)
+    throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
+}
+
+function allocateNodePorts(object: ApiObject, context: WriteContext): void {
+  const { spec } = object
+  const used = usedNodePorts(object, context)
+  for (const [i, port] of entries(spec.ports)) {
+    if (port.nodePort) {
+      const at = `spec.ports[${i}].nodePort`
+      if (!isNodePort(port.nodePort)) {
+        throw invalidError(context.type, object.metadata.name ?? '', [
+          invalid(at, port.nodePort, 'provided port is not in the valid range. The range of valid ports is 30000-32767'),
+        ])
+      }
+      if (used.has(port.nodePort)) {
+        throw invalidError(context.type, object.metadata.name ?? '', [invalid(at, port.nodePort, 'provided port is already allocated')])
+      }
+    } else {
+      const free = freeNodePort(object, used)
+      if (free === undefined) throw internalError('failed to allocate a nodePort: range is full')
+      port.nodePort = free
+    }
+    used.add(port.nodePort)
+  }
+  if (needsHealthCheck(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = freeNodePort(object, used)
+}
+
+function validateService(object: ApiObject): FieldError[] {
+  const { spec } = object
+  const errors: Errors = []
+  const headless = isHeadless(spec)
+  if (count(spec.ports) === 0 && !headless && spec.type !== 'ExternalName') errors.push(required('spec.ports'))
+  if ((spec.type === 'LoadBalancer' || spec.type === 'NodePort') && headless) {
+    errors.push(invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`))
+  }
+  if (spec.type === 'ExternalName') validateExternalName(errors, spec)
+  validatePorts(errors, spec)
+  labels(errors, spec.selector, 'spec.selector')
+  requiredOneOf(errors, spec.sessionAffinity, 'spec.sessionAffinity', ['ClientIP', 'None'])
+  if (spec.sessionAffinity === 'ClientIP') {
+    const timeout = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds
+    if (timeout !== undefined && (timeout <= 0 || timeout > 86_400)) {
+      errors.push(invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', timeout, 'must be greater than 0 and less than 86400'))
+    }
+  }
+  if (spec.type !== 'ExternalName') validateAddresses(errors, spec)
+  for (const [i, address] of entries(spec.externalIPs)) errors.push(...addressErrors(address as string, `spec.externalIPs[${i}]`))
+  requiredOneOf(errors, spec.type, 'spec.type', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])
+  validateTypeFields(errors, spec)
+  return errors
+}
+
+function validateExternalName(errors: Errors, spec: Part): void {
+  for (const member of ['clusterIPs', 'ipFamilies']) {
+    if (count(spec[member]) > 0) errors.push(forbidden(`spec.${member}`, 'may not be set for ExternalName services'))
+  }
+  if (spec.ipFamilyPolicy !== undefined) errors.push(forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services'))
+  const name = (spec.externalName ?? '').replace(/\.$/, '')
+  if (requiredText(errors, name, 'spec.externalName')) syntax(errors, name, 'spec.externalName', dnsSubdomain)
+}
+
+function validatePorts(errors: Errors, spec: Part): void {
+  const names = new Set<string>()
+  const nodePorts = new Set<string>()
+  const ports = new Set<string>()
+  for (const [i, port] of entries(spec.ports)) {
+    const at = `spec.ports[${i}]`
+    if (!port.name && spec.ports.length > 1) errors.push(required(`${at}.name`))
+    else if (port.name) {
+      syntax(errors, port.name, `${at}.name`, dnsLabel)
+      if (names.has(port.name))
+        errors.push({ type: 'Duplicate', field: `${at}.name`, message: `Duplicate value: ${JSON.stringify(port.name)}` })
+      names.add(port.name)
+    }
+    for (const problem of portNumber(port.port ?? 0)) errors.push(invalid(`${at}.port`, port.port ?? 0, problem))
+    requiredOneOf(errors, port.protocol, `${at}.protocol`, ['SCTP', 'TCP', 'UDP'])
+    portNumberOrName(errors, port.targetPort, `${at}.targetPort`)
+    if (port.appProtocol !== undefined) syntax(errors, port.appProtocol, `${at}.appProtocol`, qualifiedName)
+    if (spec.type === 'ClusterIP' && port.nodePort) errors.push(forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+    const nodePort = `${port.protocol}/${port.nodePort}`
+    if (port.nodePort && nodePorts.has(nodePort))
+      errors.push({ type: 'Duplicate', field: `${at}.nodePort`, message: `Duplicate value: ${port.nodePort}` })
+    nodePorts.add(nodePort)
+    const key = `${port.protocol}/${port.port}`
+    if (ports.has(key)) errors.push({ type: 'Duplicate', field: at, message: `Duplicate value: ${portKey(port)}` })
+    ports.add(key)
+  }
+}
+
+/** As the internal type writes itself. */
+const portKey = ({ protocol, port }: Part) => JSON.stringify({ protocol, port, targetPort: 0 })
+
+function validateAddresses(errors: Errors, spec: Part): void {
+  const addresses: string[] = spec.clusterIPs ?? []
+  if (spec.clusterIP) {
+    if (addresses.length === 0) errors.push(required('spec.clusterIPs'))
+    else if (addresses[0] !== spec.clusterIP) errors.push(invalid('spec.clusterIPs', addresses, 'first value must match `clusterIP`'))
+  } else if (addresses.length > 0) errors.push(invalid('spec.clusterIPs', addresses, 'must be empty when `clusterIP` is not specified'))
+  for (const [i, family] of entries(spec.ipFamilies)) oneOf(errors, family as string, `spec.ipFamilies[${i}]`, ['IPv4', 'IPv6'])
+  oneOf(errors, spec.ipFamilyPolicy, 'spec.ipFamilyPolicy', ['PreferDualStack', 'RequireDualStack', 'SingleStack'])
+  for (const [i, address] of addresses.entries()) {
+    if (i === 0 && address === 'None') {
+      if (addresses.length > 1) errors.push(invalid('spec.clusterIPs', addresses, "'None' must be the first and only value"))
+      continue
+    }
+    errors.push(...addressErrors(address, `spec.clusterIPs[${i}]`))
+  }
+}
+
+function validateTypeFields(errors: Errors, spec: Part): void {
+  if (count(spec.loadBalancerSourceRanges) > 0 && spec.type !== 'LoadBalancer') {
+    errors.push(forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'"))
+  }
+  for (const member of ['allocateLoadBalancerNodePorts', 'loadBalancerClass']) {
+    if (spec[member] !== undefined && spec.type !== 'LoadBalancer')
+      errors.push(forbidden(`spec.${member}`, "may only be used when `type` is 'LoadBalancer'"))
+  }
+  if (!isExternal(spec)) {
+    if (spec.externalTrafficPolicy) {
+      errors.push(invalid('spec.externalTrafficPolicy', spec.externalTrafficPolicy, 'may only be set for externally-accessible services'))
+    }
+  } else requiredOneOf(errors, spec.externalTrafficPolicy, 'spec.externalTrafficPolicy', ['Cluster', 'Local'])
+  if (!needsHealthCheck(spec) && spec.healthCheckNodePort) {
+    errors.push(
+      invalid(
+        'spec.healthCheckNodePort',
+        spec.healthCheckNodePort,
+        "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+      ),
+    )
+  }
+  oneOf(errors, spec.internalTrafficPolicy, 'spec.internalTrafficPolicy', ['Cluster', 'Local'])
+  const distribution = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
+  if (spec.trafficDistribution !== undefined && !distribution.includes(spec.trafficDistribution)) {
+    errors.push(notSupported('spec.trafficDistribution', spec.trafficDistribution, distribution))
+  }
+}
+
+function validateChanges(errors: Errors, spec: Part, old: Part): void {
+  if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
+    if (old.clusterIP && spec.clusterIPs?.[0] !== old.clusterIPs?.[0]) {
+      errors.push(invalid('spec.clusterIPs[0]', spec.clusterIPs ?? null, 'may not change once set'))
+    }
+    if (count(old.ipFamilies) > 0 && spec.ipFamilies?.[0] !== old.ipFamilies[0]) {
+      errors.push(invalid('spec.ipFamilies[0]', spec.ipFamilies ?? null, 'may not change once set'))
+    }
+  }
+  if (spec.type === 'LoadBalancer' && old.type === 'LoadBalancer' && spec.loadBalancerClass !== old.loadBalancerClass) {
+    errors.push(invalid('spec.loadBalancerClass', spec.loadBalancerClass ?? null, 'may not change once set'))
+  }
+  if (needsHealthCheck(spec) && needsHealthCheck(old) && spec.healthCheckNodePort !== old.healthCheckNodePort) {
+    errors.push(forbidden('spec.healthCheckNodePort', 'field is immutable'))
+  }
+}
+
+function serviceWarnings({ spec }: ApiObject): string[] {
+  const warnings: string[] = []
+  if (count(spec.externalIPs) > 0 && spec.type === 'ExternalName')
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
+  if (spec.type !== 'ExternalName' && spec.externalName) warnings.push(`spec.externalName is ignored when spec.type is not "ExternalName"`)
+  if (isHeadless(spec) && spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services')
+  if (isHeadless(spec) && spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
+  return warnings
+}

@@ -1,0 +1,147 @@
+/** PersistentVolume, StorageClass and what belongs to CSI. */
+import { type FieldError, forbidden, invalid, notSupported, required } from '../../field-error.ts'
+import { qualifiedName } from '../../names.ts'
+import type { Strategy } from '../../types.ts'
+import { VOLUME_MODES, validateAccessModes } from './claims.ts'
+import { count, type Errors, immutable, oneOf, type Part, positiveQuantity, requiredText, sameSemantically, setDefault } from './common.ts'
+import { defaultVolumeSource } from './pod-defaults.ts'
+import { validateNodeSelector } from './pod-spec.ts'
+
+const SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+]
+
+export const persistentVolume: Strategy = {
+  returnsDeleted: true,
+  defaults({ spec }) {
+    setDefault(spec, 'persistentVolumeReclaimPolicy', 'Retain')
+    setDefault(spec, 'volumeMode', 'Filesystem')
+    if (spec.hostPath) spec.hostPath.type ??= ''
+    defaultVolumeSource(spec)
+    if (spec.claimRef) {
+      setDefault(spec.claimRef, 'kind', 'PersistentVolumeClaim')
+      setDefault(spec.claimRef, 'apiVersion', 'v1')
+    }
+  },
+  prepareForCreate(object) {
+    object.status = { phase: 'Pending' }
+  },
+  validate: ({ spec }) => validateVolume(spec),
+  validateUpdate({ spec }, old, { subresource }) {
+    if (subresource === 'status') return []
+    const errors = validateVolume(spec)
+    const source = (part: Part) => Object.fromEntries(SOURCES.filter((each) => part[each]).map((each) => [each, part[each]]))
+    if (!sameSemantically(source(spec), source(old.spec))) {
+      errors.push(forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation'))
+    }
+    immutable(errors, spec.volumeMode, old.spec.volumeMode, 'volumeMode')
+    return errors
+  },
+}
+
+function validateVolume(spec: Part): FieldError[] {
+  const errors: Errors = []
+  if (count(spec.accessModes) === 0) errors.push(required('spec.accessModes'))
+  validateAccessModes(errors, spec.accessModes ?? [], 'spec.accessModes')
+  const capacity: Record<string, string> = spec.capacity ?? {}
+  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'))
+  if (capacity.storage === undefined || Object.keys(capacity).length > 1)
+    errors.push(notSupported('spec.capacity', spec.capacity ?? null, ['storage']))
+  for (const [name, value] of Object.entries(capacity)) positiveQuantity(errors, value, `spec.capacity[${name}]`)
+  oneOf(errors, spec.persistentVolumeReclaimPolicy, 'spec.persistentVolumeReclaimPolicy', ['Delete', 'Recycle', 'Retain'])
+  if (spec.nodeAffinity) {
+    if (!spec.nodeAffinity.required) errors.push(required('spec.nodeAffinity.required', 'must specify required node constraints'))
+    else validateNodeSelector(errors, spec.nodeAffinity.required, 'spec.nodeAffinity.required')
+  }
+  validateSource(errors, spec)
+  oneOf(errors, spec.volumeMode, 'spec.volumeMode', VOLUME_MODES)
+  return errors
+}
+
+function validateSource(errors: Errors, spec: Part): void {
+  const [first, ...more] = SOURCES.filter((source) => spec[source])
+  if (first === undefined) errors.push(required('spec', 'must specify a volume type'))
+  for (const source of more) errors.push(forbidden(`spec.${source}`, 'may not specify more than 1 volume type'))
+  if (spec.hostPath) {
+    requiredText(errors, spec.hostPath.path, 'spec.hostPath.path')
+    if (spec.hostPath.path === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle') {
+      errors.push(forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'"))
+    }
+  }
+  if (spec.nfs) {
+    requiredText(errors, spec.nfs.server, 'spec.nfs.server')
+    if (requiredText(errors, spec.nfs.path, 'spec.nfs.path') && !spec.nfs.path.startsWith('/')) {
+      errors.push(invalid('spec.nfs.path', spec.nfs.path, 'must be an absolute path'))
+    }
+  }
+  if (spec.csi) {
+    requiredText(errors, spec.csi.driver, 'spec.csi.driver')
+    requiredText(errors, spec.csi.volumeHandle, 'spec.csi.volumeHandle')
+  }
+  if (spec.local) {
+    requiredText(errors, spec.local.path, 'spec.local.path')
+    if (!spec.nodeAffinity) errors.push(required('spec.nodeAffinity', 'Local volume requires node affinity'))
+  }
+}
+
+export const storageClass: Strategy = {
+  defaults(object) {
+    setDefault(object, 'reclaimPolicy', 'Delete')
+    setDefault(object, 'volumeBindingMode', 'Immediate')
+  },
+  validate: validateStorageClass,
+  validateUpdate(object, old) {
+    const errors = validateStorageClass(object)
+    const fixed = 'updates to parameters are forbidden.'
+    if (!sameSemantically(object.parameters, old.parameters)) errors.push(forbidden('parameters', fixed))
+    if (object.provisioner !== old.provisioner) errors.push(forbidden('provisioner', 'updates to provisioner are forbidden.'))
+    if (object.reclaimPolicy !== old.reclaimPolicy) errors.push(forbidden('reclaimPolicy', 'updates to reclaimPolicy are forbidden.'))
+    immutable(errors, object.volumeBindingMode, old.volumeBindingMode, 'volumeBindingMode')
+    return errors
+  },
+}
+
+function validateStorageClass({ provisioner, parameters, reclaimPolicy, volumeBindingMode }: Part): FieldError[] {
+  const errors: Errors = []
+  if (!provisioner) errors.push(required('provisioner', provisioner ?? ''))
+  else for (const problem of qualifiedName(provisioner.toLowerCase())) errors.push(invalid('provisioner', provisioner, problem))
+  for (const key of Object.keys(parameters ?? {})) if (key === '') errors.push(invalid('parameters', key, 'field can not be empty.'))
+  oneOf(errors, reclaimPolicy, 'reclaimPolicy', ['Delete', 'Retain'])
+  oneOf(errors, volumeBindingMode, 'volumeBindingMode', ['Immediate', 'WaitForFirstConsumer'])
+  return errors
+}
+
+export const csiDriver: Strategy = {
+  allowUnconditionalUpdate: false,
+  generation: true,
+  defaults({ spec }) {
+    spec.attachRequired ??= true
+    for (const member of ['podInfoOnMount', 'storageCapacity', 'requiresRepublish', 'seLinuxMount', 'preventPodSchedulingIfMissing'])
+      spec[member] ??= false
+    setDefault(spec, 'fsGroupPolicy', 'ReadWriteOnceWithFSType')
+    if (count(spec.volumeLifecycleModes) === 0) spec.volumeLifecycleModes = ['Persistent']
+  },
+}
+
+export const conditionalOnly: Strategy = { allowUnconditionalUpdate: false }
