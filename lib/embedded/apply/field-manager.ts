@@ -9,7 +9,7 @@ import { type FieldType, objectType } from './field-type.ts'
 import { KUBECTL, keepLastApplied, lastAppliedFields } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, Managed, type ManagerId, managerId, type Owner } from './managed-fields.ts'
 import { fieldElement } from './path-element.ts'
-import type { TypedError } from './typed.ts'
+import { TypedError } from './typed.ts'
 import { ConflictsFound, type ConvertForApply, type Typed, Updater } from './updater.ts'
 import { requireType } from './validate-type.ts'
 
@@ -130,6 +130,7 @@ function asStored<T>(live: ApiObject, type: FieldType, doing: (stored: string) =
     return walk()
   } catch (error) {
     if (error instanceof ConflictsFound || !(error instanceof Error)) throw error
+    if (error instanceof TypedError) throw plainError(error.message)
     try {
       requireType(live as Json, type, true)
     } catch (problem) {

@@ -12,14 +12,19 @@ import { merge } from './merge.ts'
 import { ownedFields } from './owned.ts'
 import { reconcile } from './reconcile.ts'
 import { removeFields, withDeclaredParents } from './remove.ts'
+import { TypedError } from './typed.ts'
+import { requireType } from './validate-type.ts'
 
 export type Owners = Map<ManagerId, Owner>
 
 /**
  * The object in another apiVersion with that version's schema. `undefined`: the version is not served any more, and who owned
- * fields in it owns nothing.
+ * fields in it owns nothing. `unchecked`: only the apiVersion was changed, and what the other version does not have is an error.
  */
-export type ConvertForApply = (object: ApiObject, apiVersion: string) => { object: ApiObject; schemas: SchemaSource } | undefined
+export type ConvertForApply = (
+  object: ApiObject,
+  apiVersion: string,
+) => { object: ApiObject; schemas: SchemaSource; unchecked?: boolean } | undefined
 
 export interface Typed {
   readonly value: ApiObject
@@ -94,7 +99,8 @@ export class Updater {
       if (id === self) continue
       let changed = byVersion.get(owner.apiVersion)
       if (changed === undefined) {
-        const [old, now] = [this.#at(live, owner.apiVersion), this.#at(next, owner.apiVersion)]
+        const old = this.#at(live, owner.apiVersion, 'failed to convert old object: ')
+        const now = this.#at(next, owner.apiVersion, 'failed to convert new object: ')
         if (old === undefined || now === undefined) {
           owners.delete(id)
           continue
@@ -119,7 +125,7 @@ export class Updater {
   #reconciled(live: Typed, before: Owners): Owners {
     const owners: Owners = new Map()
     for (const [id, owner] of before) {
-      const typed = this.#at(live, owner.apiVersion)
+      const typed = this.#at(live, owner.apiVersion, '')
       if (typed === undefined) continue
       const set = reconcile(owner.set, typed.type)
       owners.set(id, set === owner.set ? owner : { ...owner, set })
@@ -130,13 +136,13 @@ export class Updater {
   /** Without what `last` named and nobody names now. */
   #pruned(merged: Typed, version: string, owners: Owners, last: Owner | undefined): Typed {
     if (last === undefined || last.set.size === 0) return merged
-    const old = this.#at(merged, last.apiVersion)
+    const old = this.#at(merged, last.apiVersion, `${PRUNING}failed to convert merged object to last applied version: `)
     if (old === undefined) return merged
     const { type } = old
     const without = removeFields(old.value as Json, withDeclaredParents(last.set, type), type) as ApiObject
     const owned = this.#withOwned(old, { value: without, type }, last.apiVersion, owners)
     const kept = this.#withDangling(old, owned, last)
-    return this.#at(kept, version) ?? kept
+    return this.#at(kept, version, PRUNING) ?? kept
   }
 
   /** Gives back what is still owned, in each version that owners speak. */
@@ -146,7 +152,9 @@ export class Updater {
     let [whole, result] = [merged, pruned]
     for (const [version, owned] of byVersion) {
       if (owned.size === 0) continue
-      const [all, some] = [this.#at(whole, version), this.#at(result, version)]
+      const doing = `${PRUNING}failed add back owned items: failed to convert`
+      const all = this.#at(whole, version, `${doing} merged object at version ${version}: `)
+      const some = this.#at(result, version, `${doing} pruned object at version ${version}: `)
       if (all === undefined || some === undefined) continue
       const { type } = all
       const kept = union(withDeclaredParents(ownedFields(some.value as Json, type), type), withDeclaredParents(owned, type))
@@ -159,7 +167,8 @@ export class Updater {
 
   /** Only what `last` named goes: fields that lost their parents in the way, and nobody owned, stay. */
   #withDangling(merged: Typed, pruned: Typed, last: Owner): Typed {
-    const some = this.#at(pruned, last.apiVersion)
+    const doing = `${PRUNING}failed add back dangling items: failed to convert pruned object to last applied version: `
+    const some = this.#at(pruned, last.apiVersion, doing)
     if (some === undefined) return merged
     const { type } = merged
     const before = withDeclaredParents(ownedFields(merged.value as Json, type), type)
@@ -168,11 +177,25 @@ export class Updater {
     return { value: removeFields(merged.value as Json, gone, type) as ApiObject, type }
   }
 
-  #at(typed: Typed, apiVersion: string): Typed | undefined {
+  /** @throws TypedError, its text after `doing` */
+  #at(typed: Typed, apiVersion: string, doing: string): Typed | undefined {
     if (typed.value.apiVersion === apiVersion) return typed
     if (this.#convert === undefined) return { value: { ...typed.value, apiVersion }, type: typed.type }
     const converted = this.#convert(typed.value, apiVersion)
-    return converted && { value: converted.object, type: objectType(converted.schemas) }
+    if (converted === undefined) return undefined
+    const type = objectType(converted.schemas)
+    if (converted.unchecked === true) requireConverted(converted.object, type, doing)
+    return { value: converted.object, type }
+  }
+}
+
+const PRUNING = 'failed to prune fields: '
+
+function requireConverted(object: ApiObject, type: FieldType, doing: string): void {
+  try {
+    requireType(object as Json, type, false)
+  } catch (error) {
+    throw new TypedError(doing + (error as TypedError).message)
   }
 }
 

@@ -63,9 +63,10 @@ function convertFor(core: Core, type: ResourceType): ConvertForApply {
     const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
     const other = core.registry.find(group ?? '', version ?? '', type.resource)
     if (other === undefined) return undefined
-    const converted = type.convertsByWebhook === true ? undefined : type.convert?.(object, apiVersion)
-    if (converted === undefined || converted instanceof Promise) return { object: { ...object, apiVersion }, schemas: other.schema }
-    return { object: converted, schemas: other.schema }
+    const renamed = { object: { ...object, apiVersion }, schemas: other.schema }
+    if (type.custom) return type.convertsByWebhook === true ? renamed : { ...renamed, unchecked: true }
+    const converted = type.convert?.(object, apiVersion)
+    return converted === undefined || converted instanceof Promise ? renamed : { object: converted, schemas: other.schema }
   }
 }
 

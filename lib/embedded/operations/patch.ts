@@ -8,6 +8,7 @@ import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 import { type WriteOptions, writeContext } from './context.ts'
 import { matchNamespace } from './create.ts'
 import { decodeObject } from './decode.ts'
+import { decodeMetadata } from './decode-metadata.ts'
 import { applyTracked } from './managed-fields.ts'
 import { applyPatch } from './patch-types.ts'
 import { change, checkName, type Updated } from './update.ts'
@@ -69,13 +70,24 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
     make(live) {
       const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)
       if (live === undefined) refuseUid(type, name, merged)
-      const object = decodeObject(type, merged, options)
+      const object = decodeApplied(type, merged, options)
       matchNamespace(type, context.namespace, object)
       checkName(object, name)
       type.strategy.defaults?.(object, live === undefined ? { ...context, operation: 'create' } : context)
       return object
     },
   })
+}
+
+/**
+ * A merged custom object has no unknown fields, and its nulls are not dropped: where they may not be, the schema refuses them. So it
+ * is refused to apply `{}` over a map whose only owner one is, as the real server does it.
+ */
+function decodeApplied(type: ResourceType, merged: ApiObject, options: WriteOptions): ApiObject {
+  if (!type.custom) return decodeObject(type, merged, options)
+  decodeMetadata(merged)
+  type.applySchemaDefaults?.(merged)
+  return merged
 }
 
 /** An apply that creates may not know the object; the version it was made from does not matter. @throws ApiError 409 */
