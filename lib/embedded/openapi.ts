@@ -2,6 +2,7 @@
 import type { Core } from './core.ts'
 import { openapiV2, openapiV3, recorded } from './data/recorded.ts'
 import { customDocument, customV2 } from './openapi/custom.ts'
+import { openapiV2Protobuf } from './openapi/v2-protobuf.ts'
 import type { ApiResponse, ResourceType } from './types.ts'
 
 export interface OpenApiRequest {
@@ -49,12 +50,17 @@ function one(core: Core, path: string, { query, accept, ifNoneMatch }: OpenApiRe
   return { status: 200, headers: kept, body: custom?.text ?? openapiV3(path) ?? '' }
 }
 
-/** Protobuf is what kubectl asks for first; refused, it does without. */
+/** What kubectl asks for it as, and how it is called in the answer. */
+const V2_PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
+const V2_PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
 function whole(core: Core, { accept, ifNoneMatch }: OpenApiRequest): ApiResponse {
   const headers = { 'Cache-Control': UNCACHED, Vary: 'Accept' }
-  if (!acceptsJson(accept)) return { status: 406, headers, body: '' }
-  const { body, etag } = wholeOf(core)
-  const typed = { ...headers, 'Content-Type': 'application/json', ETag: etag }
+  const protobuf =
+    accept?.split(',').some((clause) => [V2_PROTOBUF, V2_PROTOBUF_TYPE].includes((clause.split(';')[0] ?? '').trim())) === true
+  if (!protobuf && !acceptsJson(accept)) return { status: 406, headers, body: '' }
+  const { body, etag } = protobuf ? protobufOf(core) : wholeOf(core)
+  const typed = { ...headers, 'Content-Type': protobuf ? V2_PROTOBUF_TYPE : 'application/json', ETag: etag }
   return ifNoneMatch === etag ? { status: 304, headers: typed, body: '' } : { status: 200, headers: typed, body }
 }
 
@@ -72,7 +78,13 @@ interface Document {
 interface State {
   generation: number
   documents: ReadonlyMap<string, Document>
-  whole: { readonly body: Buffer; readonly etag: string } | undefined
+  whole: Encoded | undefined
+  protobuf: Encoded | undefined
+}
+
+interface Encoded {
+  readonly body: Buffer
+  readonly etag: string
 }
 
 const states = new WeakMap<Core, State>()
@@ -81,7 +93,7 @@ function stateOf(core: Core): State {
   const { generation } = core.registry
   let state = states.get(core)
   if (state?.generation !== generation) {
-    state = { generation, documents: renewed(core, state?.documents), whole: undefined }
+    state = { generation, documents: renewed(core, state?.documents), whole: undefined, protobuf: undefined }
     states.set(core, state)
   }
   return state
@@ -114,13 +126,22 @@ function documentOf(types: readonly ResourceType[]): Document {
   return { types, text, hash: sha512(text) }
 }
 
-function wholeOf(core: Core): { readonly body: Buffer; readonly etag: string } {
+function wholeOf(core: Core): Encoded {
   const state = stateOf(core)
   if (state.whole === undefined) {
     const body = merged([...core.registry.types()].filter((type) => type.custom))
     state.whole = { body, etag: `"${sha512(body)}"` }
   }
   return state.whole
+}
+
+function protobufOf(core: Core): Encoded {
+  const state = stateOf(core)
+  if (state.protobuf === undefined) {
+    const body = openapiV2Protobuf(JSON.parse(wholeOf(core).body.toString()) as Record<string, unknown>)
+    state.protobuf = { body, etag: `"${sha512(body)}"` }
+  }
+  return state.protobuf
 }
 
 /** Puts custom kinds into the recorded text, which is too long to be parsed for that. */
