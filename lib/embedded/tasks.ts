@@ -16,11 +16,14 @@ export interface ServerClock {
   after(ms: number, f: () => void): ServerTimer
 }
 
+/** The longest a Node timer can be; a longer one fires at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
 export const serverClock: ServerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, f) {
-    const timer = setTimeout(f, Math.min(Math.max(0, ms), 2 ** 31 - 1))
+    const timer = setTimeout(f, Math.min(Math.max(0, ms), LONGEST_MS))
     timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },
@@ -79,12 +82,20 @@ export class Tasks {
   /** Resolves when nothing is running or waiting for its turn. */
   settled(): Promise<void> {
     if (this.#open === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    // The server's timers do not keep the process alive; somebody who waits for them does.
+    const hold = setInterval(() => {}, LONGEST_MS)
+    return new Promise((resolve) =>
+      this.#idle.push(() => {
+        clearInterval(hold)
+        resolve()
+      }),
+    )
   }
 
   stop(): void {
     this.#stopped = true
     for (const timer of [...this.#timers]) timer.cancel()
+    this.#tellIdle()
   }
 
   async #run(f: () => void | Promise<void>): Promise<void> {
@@ -99,7 +110,10 @@ export class Tasks {
 
   #close(): void {
     this.#open--
-    if (this.#open > 0) return
+    if (this.#open === 0) this.#tellIdle()
+  }
+
+  #tellIdle(): void {
     const waiting = this.#idle
     this.#idle = []
     for (const resolve of waiting) resolve()
