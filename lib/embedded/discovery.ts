@@ -275,14 +275,12 @@ function aggregatedEntry(resource: Resource): object {
 }
 
 function aggregated({ document, etag }: Aggregated, media: 'json' | 'yaml', request: DiscoveryRequest): ApiResponse {
-  const headers = { 'Cache-Control': 'public', ETag: etag, Vary: 'Accept' }
-  if (request.ifNoneMatch === etag) return { status: 304, headers, body: '' }
   const type = `application/${media};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`
-  return {
-    status: 200,
-    headers: { ...headers, 'Content-Type': type },
-    body: encode(document, { media, pretty: false, as: undefined, version: 'v1' }),
-  }
+  // A client's cache takes the type from a 304 as well, and tells by it which form of discovery it holds.
+  const headers = { 'Cache-Control': 'public', 'Content-Type': type, ETag: etag, Vary: 'Accept' }
+  if (request.ifNoneMatch === etag) return { status: 304, headers, body: '' }
+  return { status: 200, headers, body: encode(document, { media, pretty: false, as: undefined, version: 'v1' }) }
+}
 }
 
 /** Aggregated discovery is answered where any of the accepted types asks for it, wherever it stands. */
