@@ -281,7 +281,6 @@ function aggregated({ document, etag }: Aggregated, media: 'json' | 'yaml', requ
   if (request.ifNoneMatch === etag) return { status: 304, headers, body: '' }
   return { status: 200, headers, body: encode(document, { media, pretty: false, as: undefined, version: 'v1' }) }
 }
-}
 
 /** Aggregated discovery is answered where any of the accepted types asks for it, wherever it stands. */
 function aggregatedMedia(accept = ''): 'json' | 'yaml' | undefined {
