@@ -4,7 +4,7 @@ import { cloneJson } from '../json.ts'
 import { FOREGROUND, ORPHAN, timestamp } from '../object-meta.ts'
 import { conflict, notFound } from '../status.ts'
 import type { ApiObject, ResourceType, Stored, WriteContext } from '../types.ts'
-import { admissionRequest, read, toStorage, validate, type WriteOptions, writeContext } from './context.ts'
+import { admissionRequest, mutate, read, toStorage, validate, type WriteOptions, writeContext } from './context.ts'
 
 export interface Deleted {
   readonly object: ApiObject
@@ -27,7 +27,11 @@ export async function remove(
     if (stored === undefined) throw notFound(type, name)
     const live = await read(type, stored.object)
     checkPreconditions(type, live, deletion)
-    if (core.admission.length > 0) await validate(core, admissionRequest('DELETE', type, '', scope, name, undefined, live, options))
+    if (core.admission.length > 0) {
+      const request = admissionRequest('DELETE', type, '', scope, name, undefined, live, options)
+      await mutate(core, request)
+      await validate(core, request)
+    }
     const next = marked(core, type, prepared(core, type, live), deletion)
     const done = next === 'pending' ? { object: live, deleted: false } : await commit(core, type, live, stored, next, context)
     if (done !== undefined) return done
