@@ -12,6 +12,7 @@ import { createCore } from './create-core.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createHandler } from './handler.ts'
 import type { Listening } from './http/listener.ts'
+import type { SimulationOptions } from './simulate/options.ts'
 import { createExtensions } from './subresources/extensions.ts'
 import type { ServerClock } from './tasks.ts'
 import type { ApiRequest, ApiResponse } from './types.ts'
@@ -29,6 +30,8 @@ export interface ServerOptions {
   readonly host?: string
   /** Listens from the start; 0: any free port. Absent: in process only, until `listen`. */
   readonly port?: number
+  /** Workloads seem to run: Deployments get ready pods, claims volumes, Jobs end. Default: false, nothing does. */
+  readonly simulate?: boolean | SimulationOptions
   readonly history?: {
     /** Events a kind remembers for watches and lists of the past. Default 10 000. */
     readonly size?: number
@@ -73,6 +76,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   const { authenticate } = auth
   const handle = faults.wrap(createHandler({ core, authenticate, extensions: createExtensions(core, auth), report }))
   const server = new Server(options, core, auth, certificates, faults, handle, report)
+  if (options.simulate !== undefined && options.simulate !== false) {
+    const { startSimulation } = await import('./simulate/simulation.ts')
+    await startSimulation(core, options.simulate === true ? {} : options.simulate)
+  }
   if (options.port !== undefined) await server.listen(options.port)
   return server
 }

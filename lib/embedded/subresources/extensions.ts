@@ -10,11 +10,13 @@ import { update } from '../operations/update.ts'
 import { badRequest } from '../status.ts'
 import type { ApiObject } from '../types.ts'
 import type { Extension, ExtensionCall } from '../verbs.ts'
+import { bind } from './binding.ts'
 import { evict } from './eviction.ts'
 
 export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Extension> {
   const extensions = new Map<string, Extension>([
     ['/namespaces/finalize update', finalize],
+    ['/pods/binding create', (call) => bound(call, body(call, '', 'v1', 'Binding'))],
     ['/pods/eviction create', (call) => evict(call, body(call, 'policy', 'v1', 'Eviction'))],
     [
       '/serviceaccounts/token create',
@@ -31,6 +33,11 @@ export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Ex
     })
   }
   return extensions
+}
+
+function bound({ core, type, namespace, name, options }: ExtensionCall, { target, metadata }: ApiObject) {
+  if (options.dryRun !== true) bind(core, type, namespace, name, target?.name ?? '', metadata.uid)
+  return { status: 201, object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } }
 }
 
 async function finalize({ core, type, namespace, name, object, options }: ExtensionCall) {

@@ -1,0 +1,70 @@
+/** PersistentVolumeClaim → a volume made for it. */
+import type { ApiObject } from '../types.ts'
+import { CLAIMS, isTerminating, STORAGE_CLASSES, VOLUMES, type World } from './world.ts'
+
+export class Claims {
+  readonly #world: World
+  readonly #waiting = new Set<string>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** A claim of a class that does not exist stays pending, as in a cluster. */
+  async sync(namespace: string, name: string): Promise<void> {
+    const claim = this.#world.get(CLAIMS, namespace, name)
+    const uid = claim?.metadata.uid ?? ''
+    if (claim === undefined || isTerminating(claim) || claim.status?.phase === 'Bound' || this.#waiting.has(uid)) return
+    const storageClass: string | undefined = claim.spec.storageClassName
+    if (storageClass !== undefined && storageClass !== '' && this.#world.get(STORAGE_CLASSES, '', storageClass) === undefined) return
+    this.#waiting.add(uid)
+    this.#world.core.tasks.after(
+      this.#world.simulation.claimBoundMs,
+      async () => {
+        this.#waiting.delete(uid)
+        const now = this.#world.get(CLAIMS, namespace, name)
+        if (now?.metadata.uid === uid && !isTerminating(now)) await this.#bind(now)
+      },
+      true,
+    )
+  }
+
+  async #bind(claim: ApiObject): Promise<void> {
+    const { name = '', namespace = '', uid = '' } = claim.metadata
+    const volumeName: string = claim.spec.volumeName || `pvc-${uid}`
+    const capacity = { storage: claim.spec.resources?.requests?.storage ?? '1Gi' }
+    const { accessModes, volumeMode, storageClassName } = claim.spec
+    if (this.#world.get(VOLUMES, '', volumeName) === undefined) {
+      await this.#world.create(VOLUMES, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolume',
+        metadata: { name: volumeName },
+        spec: {
+          capacity,
+          accessModes,
+          ...(volumeMode === undefined ? {} : { volumeMode }),
+          ...(storageClassName === undefined ? {} : { storageClassName }),
+          persistentVolumeReclaimPolicy: 'Delete',
+          hostPath: { path: `/simulated/${volumeName}` },
+          claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+        },
+      })
+    }
+    const volume = this.#world.get(VOLUMES, '', volumeName)
+    if (volume !== undefined) await this.#world.setStatus(VOLUMES, volume, { ...volume.status, phase: 'Bound' })
+    await this.#world.update(CLAIMS, claim, (object) => {
+      object.spec.volumeName = volumeName
+      object.metadata.annotations = { ...object.metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' }
+    })
+    const bound = this.#world.get(CLAIMS, namespace, name)
+    if (bound !== undefined) await this.#world.setStatus(CLAIMS, bound, { phase: 'Bound', accessModes, capacity })
+  }
+
+  /** A volume goes with its claim. */
+  async gone(claim: ApiObject): Promise<void> {
+    const volume = this.#world.get(VOLUMES, '', claim.spec?.volumeName ?? '')
+    if (volume?.spec.claimRef?.uid === claim.metadata.uid && volume?.spec.persistentVolumeReclaimPolicy === 'Delete') {
+      await this.#world.delete(VOLUMES, volume)
+    }
+  }
+}

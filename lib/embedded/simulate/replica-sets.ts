@@ -1,0 +1,37 @@
+/** ReplicaSet → Pods. */
+import type { ApiObject } from '../types.ts'
+import { isReady, isTerminating, PODS, podOf, REPLICA_SETS, type World } from './world.ts'
+
+export async function syncReplicaSet(world: World, namespace: string, name: string): Promise<void> {
+  const set = world.get(REPLICA_SETS, namespace, name)
+  if (set === undefined || isTerminating(set)) return
+  const pods = world.controlledBy(set, PODS).filter((pod) => !isTerminating(pod))
+  // One that has failed is replaced and stays to be looked at; an evicted one too.
+  const living = pods.filter((pod) => pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded')
+  const wanted: number = set.spec.replicas ?? 1
+  for (let i = living.length; i < wanted; i++) {
+    const pod = podOf(set, set.spec.template, { generateName: `${name}-` }, {})
+    if ((await world.create(PODS, pod)) === undefined) break
+  }
+  for (const pod of surplus(living, wanted)) await world.delete(PODS, pod)
+  await report(world, namespace, name)
+}
+
+/** The least useful go first. */
+function surplus(pods: readonly ApiObject[], wanted: number): ApiObject[] {
+  if (pods.length <= wanted) return []
+  return [...pods].sort((a, b) => Number(isReady(a)) - Number(isReady(b))).slice(0, pods.length - wanted)
+}
+
+async function report(world: World, namespace: string, name: string): Promise<void> {
+  const set = world.get(REPLICA_SETS, namespace, name)
+  if (set === undefined) return
+  const pods = world.controlledBy(set, PODS).filter((pod) => !isTerminating(pod) && pod.status?.phase !== 'Failed')
+  const ready = pods.filter(isReady).length
+  await world.setStatus(REPLICA_SETS, set, {
+    replicas: pods.length,
+    ...(pods.length > 0 ? { fullyLabeledReplicas: pods.length } : {}),
+    ...(ready > 0 ? { readyReplicas: ready, availableReplicas: ready } : {}),
+    observedGeneration: set.metadata.generation,
+  })
+}
