@@ -61,7 +61,8 @@ export function applyTracked(
 function convertFor(core: Core, type: ResourceType): ConvertForApply {
   return (object, apiVersion) => {
     const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-    const other = core.registry.find(group ?? '', version ?? '', type.resource)
+    // Of the two groups of Event, neither knows the other's owners.
+    const other = group === type.group ? core.registry.find(group, version ?? '', type.resource) : undefined
     if (other === undefined) return undefined
     const renamed = { object: { ...object, apiVersion }, schemas: other.schema }
     if (type.custom) return type.convertsByWebhook === true ? renamed : { ...renamed, unchecked: true }
