@@ -23,6 +23,7 @@ export async function apiserver(args: readonly string[]): Promise<number> {
     process.stdout.write(APISERVER_HELP)
     return exitCodes.ok
   }
+  spareMemory()
   const { createServer } = await import('../embedded/server.ts')
   const server = await createServer({ port: Number(values.port ?? 0) })
   if (values.kubeconfig !== undefined) {
@@ -33,6 +34,16 @@ export async function apiserver(args: readonly string[]): Promise<number> {
   await stopped()
   await server.close()
   return exitCodes.ok
+}
+
+/**
+ * With 5,000 objects the server's own data is 15 MB. Left alone, V8 lets its young generation grow to three times that, and its
+ * middle compiler takes as much again, for no more requests a second: 140 MB resident instead of 95.
+ */
+function spareMemory(): void {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--no-maglev')
 }
 
 interface Values {
