@@ -1,10 +1,13 @@
 /** The CEL rules of a schema, where the definition is written and where its objects are. */
+import { hasRules } from '../cel/has-rules.ts'
+import { loadCel } from '../cel/lazy.ts'
 import type { FieldError } from '../field-error.ts'
 import type { Schema } from '../types.ts'
 
 /** `unchanged`: the definition had this schema before, and what it costs is not asked again. */
-export function celErrors(_schema: Schema, _field: string, _unchanged: boolean): FieldError[] {
-  return []
+export function celErrors(schema: Schema, field: string, unchanged: boolean): FieldError[] {
+  if (!JSON.stringify(schema).includes('"x-kubernetes-validations"')) return []
+  return loadCel('definition').validateRules(schema, { path: field, suppressRuleCost: unchanged })
 }
 
 export interface Rules {
@@ -13,6 +16,14 @@ export interface Rules {
   validate(object: object, old: object | undefined): { errors: FieldError[]; warnings: string[] }
 }
 
-export function lazyRules(_schema: Schema): Rules {
-  return { any: false, validate: () => ({ errors: [], warnings: [] }) }
+/** Compiled with the first object. */
+export function lazyRules(schema: Schema): Rules {
+  let validate: ((object: object, old: object | undefined) => { errors: FieldError[]; warnings: string[] }) | undefined
+  return {
+    any: hasRules(schema),
+    validate: (object, old) => {
+      validate ??= loadCel('validator').createValidator(schema) ?? (() => ({ errors: [], warnings: [] }))
+      return validate(object, old)
+    },
+  }
 }

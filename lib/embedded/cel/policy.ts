@@ -1,0 +1,79 @@
+/**
+ * Expressions of admission policies and match conditions: `object`, `oldObject`, `request`, `params`, `namespaceObject`,
+ * `authorizer` and `variables` are values without a schema.
+ */
+import { dynamicValue } from './dynamic-value.ts'
+import { type ABSENT, LIMIT_MESSAGE } from './evaluate.ts'
+import { compileExpression, isMistake } from './expression.ts'
+import { type CelType, DYN, showType } from './types.ts'
+import { CelError, ListValue, MapValue, Opaque, typeName, type Value } from './values.ts'
+
+export interface PolicyEnvironment {
+  /** Names that the expression may use. */
+  readonly variables: readonly string[]
+  /** What it must give; default anything. */
+  readonly returns?: 'bool' | 'string' | 'any'
+}
+
+export type PolicyResult =
+  | { readonly ok: true; readonly value: unknown; readonly cost: number }
+  | { readonly ok: false; readonly message: string; readonly cost: number; readonly limitExceeded: boolean }
+
+export interface PolicyProgram {
+  /**
+   * Why it cannot be used: `compilation failed: ERROR: <input>:1:1: …` or `must evaluate to bool`; undefined where it can.
+   */
+  readonly error: string | undefined
+  /** Names of those variables that it uses. */
+  readonly uses: ReadonlySet<string>
+  /**
+   * `values`: JSON data, or functions that make it when it is first used (and then keep it themselves). One that is missing or
+   * undefined is null. `limit`: of the cost; default 1,000,000, the server's.
+   */
+  evaluate(values: Readonly<Record<string, unknown>>, limit?: number): PolicyResult
+}
+
+const CALL_LIMIT = 1_000_000
+
+export function compilePolicyExpression(text: string, environment: PolicyEnvironment): PolicyProgram {
+  const returns = environment.returns ?? 'any'
+  const variables = new Map<string, CelType>(environment.variables.map((name) => [name, DYN]))
+  const compiled = compileExpression(text, variables)
+  if (isMistake(compiled)) {
+    const stage = compiled.stage === 'compilation' ? 'compilation' : 'program instantiation'
+    return unusable(`${stage} failed: ${compiled.message}`)
+  }
+  if (returns !== 'any' && compiled.type.kind !== returns && compiled.type.kind !== 'dyn') {
+    return unusable(`must evaluate to ${returns}, not ${showType(compiled.type)}`)
+  }
+  return {
+    error: undefined,
+    uses: compiled.variables,
+    evaluate: (values, limit = CALL_LIMIT) => {
+      const { value, cost } = compiled.program.run((name) => lookup(values, name), limit)
+      if (!(value instanceof CelError)) return { ok: true, value: plain(value), cost }
+      return { ok: false, message: value.message, cost, limitExceeded: value.message === LIMIT_MESSAGE }
+    },
+  }
+}
+
+function unusable(error: string): PolicyProgram {
+  return { error, uses: new Set(), evaluate: () => ({ ok: false, message: error, cost: 0, limitExceeded: false }) }
+}
+
+function lookup(values: Readonly<Record<string, unknown>>, name: string): Value | typeof ABSENT {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined
+  return celValue(typeof value === 'function' ? value() : value)
+}
+
+function celValue(value: unknown): Value {
+  return value instanceof Opaque || value instanceof CelError || value instanceof MapValue ? value : dynamicValue(value)
+}
+
+/** A result as JSON data, where it is that. */
+function plain(value: Value): unknown {
+  if (value instanceof ListValue) return [...value].map(plain)
+  if (value instanceof MapValue) return Object.fromEntries([...value.keys()].map((key) => [String(key), plain(value.find(key) as Value)]))
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  return value !== null && typeof value === 'object' && !(value instanceof Uint8Array) ? typeName(value) : value
+}
