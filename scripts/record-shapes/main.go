@@ -85,7 +85,21 @@ func fields(t reflect.Type) []string {
 		name := parts[0]
 		options := strings.Join(parts[1:], ",")
 		if name == "" && (f.Anonymous || strings.Contains(options, "inline")) {
-			all = append(all, fields(f.Type)...)
+			for _, embedded := range fields(f.Type) {
+				if f.Name == "TypeMeta" {
+					all = append(all, embedded)
+					continue
+				}
+				if strings.Count(embedded, "=") == 2 {
+					embedded += "="
+				}
+				parts := strings.SplitN(embedded, "=", 4)
+				via := f.Name
+				if parts[3] != "" {
+					via += "." + parts[3]
+				}
+				all = append(all, strings.Join(parts[:3], "=")+"="+via)
+			}
 			continue
 		}
 		if name == "" {

@@ -6,7 +6,7 @@
  * it is in the types alone, which `data.ts` has recorded; the OpenAPI documents do not tell it.
  *
  * Format of the data: the first line lists `group/version/Kind=STRUCT`, each further line is one struct,
- * `name|member=tags=type|…`. Tags: `o` omitempty, `z` omitzero. Types: `*T` pointer, `[name:T` slice, `{name:key:T` map, `#N` struct,
+ * `name|member=tags=type=embedded|…` (`embedded`: the struct inlined here that really has the member, if any). Tags: `o` omitempty, `z` omitzero. Types: `*T` pointer, `[name:T` slice, `{name:key:T` map, `#N` struct,
  * `s` string, `b` bool, `iKIND ` integer, `f` float, `y` bytes, `?` anything, `@name` a type that reads itself.
  */
 import { brotliDecompressSync } from 'node:zlib'
@@ -76,6 +76,8 @@ interface Member {
   readonly name: string
   readonly omitEmpty: boolean
   readonly type: GoType
+  /** Names of the inlined structs on the way: errors count them into the path. */
+  readonly via: readonly string[]
 }
 
 interface Struct {
@@ -103,7 +105,8 @@ function struct(index: number): Struct {
   let known = structs[index]
   if (known === undefined) {
     const [name = '', ...rest] = (lines[index] ?? '').split('|')
-    const members = rest.map(parseMember)
+    // A struct may have no members.
+    const members = rest.flatMap((text) => (text === '' ? [] : [parseMember(text)]))
     known = { name, short: name.slice(name.indexOf('.') + 1), members, byName: new Map(members.map((member) => [member.name, member])) }
     structs[index] = known
   }
@@ -111,10 +114,10 @@ function struct(index: number): Struct {
 }
 
 function parseMember(text: string): Member {
-  const [name = '', tags = '', type = ''] = text.split('=')
+  const [name = '', tags = '', type = '', via] = text.split('=')
   const parsed = parseType(type)
   const vanishes = tags.includes('z') || (tags.includes('o') && parsed.code !== '#' && parsed.code !== '@')
-  return { name, omitEmpty: vanishes, type: parsed }
+  return { name, omitEmpty: vanishes, type: parsed, via: via === undefined ? [] : via.split('.') }
 }
 
 function parseType(text: string): GoType {
@@ -239,10 +242,11 @@ function searchStruct(reading: Reading, shape: Struct, value: Record<string, unk
     }
     if (given === null) continue
     reading.struct = shape.short
-    reading.stack.push(key)
+    const depth = reading.stack.length
+    reading.stack.push(...member.via, key)
     reading.path = at
     read(reading, member.type, given)
-    reading.stack.pop()
+    reading.stack.length = depth
   }
   reading.struct = outer
   reading.path = path

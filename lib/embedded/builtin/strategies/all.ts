@@ -17,7 +17,7 @@ import { pod } from './pod.ts'
 import { limitRange, podDisruptionBudget, priorityClass, resourceQuota } from './policy.ts'
 import { clusterRole, clusterRoleBinding, role, roleBinding } from './rbac.ts'
 import { service } from './service.ts'
-import { conditionalOnly, csiDriver, persistentVolume, storageClass } from './storage.ts'
+import { conditionalAndReturned, conditionalOnly, csiDriver, persistentVolume, storageClass } from './storage.ts'
 import { daemonSet, deployment, podTemplate, replicaSet, replicationController, statefulSet } from './workloads.ts'
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -62,14 +62,17 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'rbac.authorization.k8s.io/clusterroles': clusterRole,
   'rbac.authorization.k8s.io/rolebindings': roleBinding,
   'rbac.authorization.k8s.io/roles': role,
-  'resource.k8s.io/deviceclasses': { generation: true },
-  'resource.k8s.io/resourceslices': { generation: true },
+  'resource.k8s.io/deviceclasses': { generation: true, returnsDeleted: true },
+  'resource.k8s.io/resourceclaims': { returnsDeleted: true },
+  'resource.k8s.io/resourceclaimtemplates': { returnsDeleted: true },
+  'resource.k8s.io/resourceslices': { generation: true, returnsDeleted: true },
   'scheduling.k8s.io/priorityclasses': priorityClass,
   'storage.k8s.io/csidrivers': csiDriver,
-  'storage.k8s.io/csinodes': conditionalOnly,
+  'storage.k8s.io/csinodes': conditionalAndReturned,
   'storage.k8s.io/csistoragecapacities': conditionalOnly,
   'storage.k8s.io/storageclasses': storageClass,
-  'storage.k8s.io/volumeattachments': conditionalOnly,
+  'storage.k8s.io/volumeattachments': conditionalAndReturned,
+  'storage.k8s.io/volumeattributesclasses': { returnsDeleted: true },
 }
 
 const strategies = new Map(Object.entries(STRATEGIES))

@@ -181,9 +181,8 @@ export function resourceName(errors: Errors, name: string, field: string): void 
 }
 
 export function containerResourceName(errors: Errors, name: string, field: string): void {
-  const before = errors.length
   resourceName(errors, name, field)
-  if (errors.length > before || name.includes('/')) return
+  if (name.includes('/')) return
   if (!CONTAINER_RESOURCES.has(name) && !isHugePages(name)) errors.push(invalid(field, name, 'must be a standard resource for containers'))
 }
 

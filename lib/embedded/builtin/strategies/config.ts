@@ -129,6 +129,4 @@ function goJsonError(text: string, error: Error): string {
   return /end of JSON/.test(error.message) || /Unterminated|Expected/.test(error.message) ? 'unexpected end of JSON input' : error.message
 }
 
-export const serviceAccount: Strategy = {
-  prepareForCreate() {},
-}
+export const serviceAccount: Strategy = { returnsDeleted: true }

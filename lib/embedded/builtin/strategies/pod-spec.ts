@@ -178,7 +178,7 @@ function validatePodTerm(errors: Errors, term: Part, field: string): void {
   labelSelector(errors, term.namespaceSelector, `${field}.namespaceSelector`)
   for (const [, name] of entries(term.namespaces)) syntax(errors, name as string, `${field}.namespace`, dnsLabel)
   if (!term.topologyKey) errors.push(required(`${field}.topologyKey`, 'can not be empty'))
-  else syntax(errors, term.topologyKey, `${field}.topologyKey`, qualifiedName)
+  syntax(errors, term.topologyKey ?? '', `${field}.topologyKey`, qualifiedName)
 }
 
 function validateSpread(errors: Errors, constraints: Part[] | undefined, field: string): void {

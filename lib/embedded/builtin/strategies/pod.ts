@@ -10,11 +10,14 @@ import { podWarnings } from './pod-warnings.ts'
 export const pod: Strategy = {
   generation: true,
   returnsDeleted: true,
-  defaults({ spec }) {
+  defaults({ spec, status }) {
     defaultPodSpec(spec)
     defaultPod(spec)
+    // The old field and the first of the new one are kept in step.
+    if (status?.podIP && status.podIPs?.[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]
+    else if (status && !status.podIP && status.podIPs?.length > 0) status.podIP = status.podIPs[0].ip
   },
-  prepareForCreate(object) {
+  prepareForCreate(object, context) {
     object.status = { phase: 'Pending', qosClass: qualityOfService(object.spec) }
     if (count(object.spec.schedulingGates) > 0) {
       object.status.conditions = [
@@ -24,7 +27,7 @@ export const pod: Strategy = {
           reason: 'SchedulingGated',
           message: 'Scheduling is blocked due to non-empty scheduling gates',
           lastProbeTime: null,
-          lastTransitionTime: null,
+          lastTransitionTime: `${new Date(context.now()).toISOString().slice(0, 19)}Z`,
         },
       ]
     }

@@ -58,6 +58,7 @@ const SCOPES = [
 ]
 
 export const resourceQuota: Strategy = {
+  returnsDeleted: true,
   validate: ({ spec }) => validateQuota(spec),
   validateUpdate({ spec }, old, { subresource }) {
     if (subresource === 'status') return []

@@ -106,6 +106,7 @@ function validateSource(errors: Errors, spec: Part): void {
 }
 
 export const storageClass: Strategy = {
+  returnsDeleted: true,
   defaults(object) {
     setDefault(object, 'reclaimPolicy', 'Delete')
     setDefault(object, 'volumeBindingMode', 'Immediate')
@@ -133,6 +134,7 @@ function validateStorageClass({ provisioner, parameters, reclaimPolicy, volumeBi
 }
 
 export const csiDriver: Strategy = {
+  returnsDeleted: true,
   allowUnconditionalUpdate: false,
   generation: true,
   defaults({ spec }) {
@@ -145,3 +147,4 @@ export const csiDriver: Strategy = {
 }
 
 export const conditionalOnly: Strategy = { allowUnconditionalUpdate: false }
+export const conditionalAndReturned: Strategy = { allowUnconditionalUpdate: false, returnsDeleted: true }

@@ -388,6 +388,7 @@ function validateController(spec: Part): FieldError[] {
 }
 
 export const podTemplate: Strategy = {
+  returnsDeleted: true,
   generation: true,
   defaults({ template }) {
     defaultPodSpec(template.spec)
