@@ -159,9 +159,17 @@ function readSpecial(type: string, data: Buffer, depth: number): Json | undefine
       const { schema, allows, jSONSchemas, property } = readMessage(type, data, depth + 1)
       return schema ?? jSONSchemas ?? property ?? allows ?? false
     }
+    case 'JSONSchemaProps':
+      return withoutEmpty(readMessage(type, data, depth + 1))
     default:
       return readMessage(type, data, depth + 1)
   }
+}
+
+/** What stands in an `items` is no longer seen as its Go type. */
+function withoutEmpty(schema: JsonObject): JsonObject {
+  for (const [name, value] of Object.entries(schema)) if (value === '' || value === false) delete schema[name]
+  return schema
 }
 
 function readJson(data: Buffer): Json | undefined {
