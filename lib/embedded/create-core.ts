@@ -6,7 +6,7 @@ import { BUCKET as DEFINITIONS } from './crd/definition.ts'
 import { definitionStrategy } from './crd/definitions.ts'
 import { createOperations } from './operations/operations.ts'
 import { createRegistry } from './registry.ts'
-import { createStore } from './store/store.ts'
+import { createStore, type StoreOptions } from './store/store.ts'
 import { type ServerClock, serverClock, Tasks } from './tasks.ts'
 import type { Lookup, ResourceType, Strategy } from './types.ts'
 
@@ -14,12 +14,19 @@ export interface CoreOptions {
   readonly clock?: ServerClock
   readonly random?: () => number
   readonly history?: { readonly size?: number }
+  /** What a former server saved. */
+  readonly restore?: StoreOptions['restore']
 }
 
 export function createCore(options: CoreOptions, report: (error: unknown) => void): Core {
   const clock = options.clock ?? serverClock
   const historySize = options.history?.size
-  const store = createStore({ report, ...(historySize === undefined ? {} : { historySize }) })
+  const { restore } = options
+  const store = createStore({
+    report,
+    ...(historySize === undefined ? {} : { historySize }),
+    ...(restore === undefined ? {} : { restore }),
+  })
   const registry = createRegistry()
   for (const types of byResource(builtinTypes(strategies()))) {
     const [first] = types

@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly random?: () => number
   /** Users have the rights that roles give them; needs tokens, and so TLS. Default: everybody is admin. */
   readonly rbac?: boolean
+  /** Bearer token of the admin, with `rbac`. Default: made up anew. */
+  readonly token?: string
   /** TLS with a certificate authority made for this server. Default: as `rbac`. */
   readonly tls?: boolean
   /** Default 127.0.0.1. Others only with TLS. */
@@ -32,6 +34,11 @@ export interface ServerOptions {
   readonly port?: number
   /** Workloads seem to run: Deployments get ready pods, claims volumes, Jobs end. Default: false, nothing does. */
   readonly simulate?: boolean | SimulationOptions
+  /**
+   * A file that keeps what is stored from one server to the next; made where it is missing. Default: nothing is kept.
+   * `createServer` throws where it cannot be used.
+   */
+  readonly persist?: string
   readonly history?: {
     /** Events a kind remembers for watches and lists of the past. Default 10 000. */
     readonly size?: number
@@ -43,6 +50,8 @@ export interface ServerOptions {
 export interface EmbeddedServer {
   /** Where it listens. */
   readonly url: string | undefined
+  /** Bearer token of the admin; undefined: nobody needs one. */
+  readonly token: string | undefined
   readonly core: Core
   handle(request: ApiRequest): Promise<ApiResponse>
   /** What a client needs, as the object of a kubeconfig file. @throws Error while it does not listen */
@@ -60,10 +69,12 @@ export interface EmbeddedServer {
 
 export async function createServer(options: ServerOptions = {}): Promise<EmbeddedServer> {
   const report = options.report ?? printed
-  const core = createCore(options, report)
+  const journal = options.persist === undefined ? undefined : (await import('./persist/journal.ts')).openJournal(options.persist)
+  const core = createCore(journal === undefined ? options : { ...options, restore: journal }, report)
+  if (journal !== undefined) core.store.observe(journal.record)
   const rbac = options.rbac === true
   const certificates = rbac || options.tls === true ? createCertificates(core.clock.now(), hostsOf(options)) : undefined
-  const auth = createAuth(core, { enforce: rbac })
+  const auth = createAuth(core, { enforce: rbac, ...(options.token === undefined ? {} : { adminToken: options.token }) })
   if (rbac) core.authorizer = auth.rbac
   const ca = certificates?.ca ?? ''
   startDefinitions(core)
@@ -75,12 +86,18 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   const faults = createFaults(core.clock)
   const { authenticate } = auth
   const handle = faults.wrap(createHandler({ core, authenticate, extensions: createExtensions(core, auth), report }))
-  const server = new Server(options, core, auth, certificates, faults, handle, report)
-  if (options.simulate !== undefined && options.simulate !== false) {
-    const { startSimulation } = await import('./simulate/simulation.ts')
-    await startSimulation(core, options.simulate === true ? {} : options.simulate)
+  const server = new Server(options, core, auth, certificates, faults, handle, report, () => journal?.close())
+  try {
+    if (options.simulate !== undefined && options.simulate !== false) {
+      const { startSimulation } = await import('./simulate/simulation.ts')
+      await startSimulation(core, options.simulate === true ? {} : options.simulate)
+    }
+    if (options.port !== undefined) await server.listen(options.port)
+  } catch (error) {
+    // The port is taken: nothing of a server that did not start stays.
+    await server.close()
+    throw error
   }
-  if (options.port !== undefined) await server.listen(options.port)
   return server
 }
 
@@ -92,6 +109,7 @@ class Server implements EmbeddedServer {
   readonly #auth: Auth
   readonly #certificates: ServerCertificates | undefined
   readonly #report: (error: unknown) => void
+  #closed: () => void
   #listening: Listening | undefined
 
   constructor(
@@ -102,6 +120,7 @@ class Server implements EmbeddedServer {
     faults: Faults,
     handle: (request: ApiRequest) => Promise<ApiResponse>,
     report: (error: unknown) => void,
+    closed: () => void,
   ) {
     this.core = core
     this.faults = faults
@@ -110,11 +129,16 @@ class Server implements EmbeddedServer {
     this.#auth = auth
     this.#certificates = certificates
     this.#report = report
+    this.#closed = closed
   }
 
   get url(): string | undefined {
     if (this.#listening === undefined) return undefined
     return `${this.#certificates === undefined ? 'http' : 'https'}://${this.#host}:${this.#listening.port}`
+  }
+
+  get token(): string | undefined {
+    return this.#auth.enforced ? this.#auth.adminToken : undefined
   }
 
   kubeconfig(): object {
@@ -125,7 +149,7 @@ class Server implements EmbeddedServer {
       apiVersion: 'v1',
       kind: 'Config',
       clusters: [{ name: 'embedded', cluster: { server: this.url, ...authority } }],
-      users: [{ name: ADMIN.name, user: this.#auth.enforced ? { token: this.#auth.adminToken } : {} }],
+      users: [{ name: ADMIN.name, user: this.token === undefined ? {} : { token: this.token } }],
       contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: ADMIN.name, namespace: 'default' } }],
       'current-context': 'embedded',
     }
@@ -154,6 +178,8 @@ class Server implements EmbeddedServer {
     const listening = this.#listening
     this.#listening = undefined
     await listening?.close()
+    this.#closed()
+    this.#closed = () => {}
   }
 }
 
