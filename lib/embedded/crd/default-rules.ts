@@ -5,6 +5,7 @@ import { validateEmbedded } from '../schema/embedded.ts'
 import { pruneUnknown } from '../schema/prune.ts'
 import { validate } from '../schema/validate.ts'
 import type { Schema } from '../types.ts'
+import { lazyRules } from './rules.ts'
 
 export function defaultErrors(schema: Schema, field: string): FieldError[] {
   const errors: FieldError[] = []
@@ -36,5 +37,10 @@ function valueErrors(schema: Schema, value: unknown, path: string, inMetadata: b
     const nested = isObject(value) ? validateEmbedded(value, schema).map((each) => ({ ...each, field: `${path}.${each.field}` })) : []
     if (nested.length > 0) return [...errors, ...nested]
   }
-  return [...errors, ...validate(value, schema, path)]
+  const faults = validate(value, schema, path)
+  // Transition rules see the default as old and new value; the others once more as if it were new.
+  if (faults.length > 0) return [...errors, ...faults]
+  const rules = lazyRules(schema)
+  const broken = rules.validate(value, value, path).errors
+  return [...errors, ...(broken.length > 0 ? broken : rules.validate(value, undefined, path).errors)]
 }

@@ -1,8 +1,7 @@
 /** What a schema of a definition may say, node by node (`ValidateCustomResourceDefinitionOpenAPISchema`), but for CEL itself. */
 import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts'
-import type { CelRule, Schema } from '../types.ts'
-import { findField } from './field-path.ts'
-import { isSet, unsupportedPart } from './structural-rules.ts'
+import type { Schema } from '../types.ts'
+import { isSet } from './structural-rules.ts'
 
 type RawSchema = Schema & Readonly<Record<string, unknown>>
 
@@ -48,9 +47,6 @@ function nodeErrors(schema: Schema, path: string, place: Place, root: boolean): 
   }
   if (items !== undefined && !Array.isArray(items)) errors.push(...nodeErrors(items, `${path}.items`, place, false))
   errors.push(...extensionErrors(schema, path), ...mapErrors(schema, path), ...keyErrors(schema, path))
-  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    errors.push(...ruleErrors(rule, schema, `${path}.x-kubernetes-validations[${i}]`))
-  }
   return errors
 }
 
@@ -179,37 +175,3 @@ function keyErrors(schema: Schema, path: string): FieldError[] {
 
 const ownProperty = (schema: Schema, name: string): Schema | undefined =>
   schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-
-const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
-const LINE_BREAK = /[\n\r]/
-
-function ruleErrors(rule: CelRule, schema: Schema, path: string): FieldError[] {
-  const errors: FieldError[] = []
-  const { message = '', messageExpression = '', fieldPath = '', reason } = rule
-  const expression = (rule.rule ?? '').trim()
-  if (expression === '') errors.push(required(`${path}.rule`, 'rule is not specified'))
-  else if (message !== '' && message.trim() === '') errors.push(invalid(`${path}.message`, message, 'must be non-empty if specified'))
-  else if (LINE_BREAK.test(message.trim())) errors.push(invalid(`${path}.message`, message, 'must not contain line breaks'))
-  else if (LINE_BREAK.test(expression) && message.trim() === '') {
-    errors.push(required(`${path}.message`, 'message must be specified if rule contains line breaks'))
-  }
-  if (messageExpression !== '' && messageExpression.trim() === '') {
-    errors.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'))
-  }
-  if (reason !== undefined && !REASONS.includes(reason)) errors.push(notSupported(`${path}.reason`, reason, REASONS))
-  if (fieldPath === '') return errors
-  if (fieldPath.trim() === '') errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must be non-empty if specified'))
-  if (LINE_BREAK.test(fieldPath)) errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must not contain line breaks'))
-  if (!isFieldOf(schema, fieldPath)) errors.push(invalid(`${path}.fieldPath`, fieldPath, 'must be a valid path'))
-  return errors
-}
-
-function isFieldOf(schema: Schema, fieldPath: string): boolean {
-  if (unsupportedPart(schema) !== undefined) return true
-  try {
-    findField(fieldPath, schema, { brackets: true })
-    return true
-  } catch {
-    return false
-  }
-}

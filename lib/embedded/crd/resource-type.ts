@@ -5,6 +5,7 @@ import { compareVersions } from '../registry.ts'
 import { conforms } from '../schema/conforms.ts'
 import { rulesSkipped, validateCustomResource } from '../schema/custom-resource.ts'
 import { applyDefaults } from '../schema/defaults.ts'
+import { NO_FIELD } from '../schema/findings.ts'
 import { prune } from '../schema/prune.ts'
 import { badRequest } from '../status.ts'
 import type { ApiObject, ResourceType, Schema, Strategy, WriteContext } from '../types.ts'
@@ -128,7 +129,9 @@ function validateObject(
   const skipped = rulesSkipped(errors)
   if (skipped !== undefined) return { errors: [...errors, skipped], warnings: [] }
   const found = rules.validate(object, old)
-  return { errors: [...errors, ...found.errors], warnings: found.warnings }
+  // A rule of the root speaks of no field.
+  const broken = found.errors.map((error) => (error.field === '' ? { ...error, field: NO_FIELD } : error))
+  return { errors: [...errors, ...broken], warnings: found.warnings }
 }
 
 /** A copy in another version, without what that version's schema does not have. */

@@ -4,26 +4,32 @@ import { loadCel } from '../cel/lazy.ts'
 import type { FieldError } from '../field-error.ts'
 import type { Schema } from '../types.ts'
 
-/** `unchanged`: the definition had this schema before, and what it costs is not asked again. */
+/** `unchanged`: the definition had this schema before, and what a rule costs is not asked again. */
 export function celErrors(schema: Schema, field: string, unchanged: boolean): FieldError[] {
-  if (!JSON.stringify(schema).includes('"x-kubernetes-validations"')) return []
+  if (!hasRules(schema)) return []
   return loadCel('definition').validateRules(schema, { path: field, suppressRuleCost: unchanged })
 }
 
 export interface Rules {
   /** Whether there are any. */
   readonly any: boolean
-  validate(object: object, old: object | undefined): { errors: FieldError[]; warnings: string[] }
+  /** `path`: of the object; `''`, the default: a whole one. */
+  validate(object: unknown, old: unknown, path?: string): { errors: FieldError[]; warnings: string[] }
 }
+
+const NONE: Rules = { any: false, validate: () => ({ errors: [], warnings: [] }) }
 
 /** Compiled with the first object. */
 export function lazyRules(schema: Schema): Rules {
-  let validate: ((object: object, old: object | undefined) => { errors: FieldError[]; warnings: string[] }) | undefined
+  if (!hasRules(schema)) return NONE
+  let validator: ReturnType<ReturnType<typeof loadCel<'validator'>>['createValidator']>
+  let created = false
   return {
-    any: hasRules(schema),
-    validate: (object, old) => {
-      validate ??= loadCel('validator').createValidator(schema) ?? (() => ({ errors: [], warnings: [] }))
-      return validate(object, old)
+    any: true,
+    validate(object, old, path) {
+      if (!created) validator = loadCel('validator').createValidator(schema)
+      created = true
+      return validator?.(object, old, path) ?? { errors: [], warnings: [] }
     },
   }
 }
