@@ -166,8 +166,8 @@ export interface Strategy {
   readonly allowCreateOnUpdate?: boolean
   /** False: a PUT must carry a resourceVersion. Default: true for built-in kinds, false for custom ones. */
   readonly allowUnconditionalUpdate?: boolean
-  /** True: the generation counts changes outside metadata and status. */
-  readonly generation?: boolean
+  /** True: the generation counts changes outside metadata and status; a function: and those for which it says so. */
+  readonly generation?: boolean | ((object: ApiObject, old: ApiObject) => boolean)
   /** A DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean
   /** Seconds an object may take to end where the request does not say; 0 or absent: gone at once. */

@@ -67,7 +67,7 @@ function prepare(core: Core, object: ApiObject, context: WriteContext): void {
   const { metadata } = object
   metadata.uid = newUid(core.random)
   metadata.creationTimestamp = timestamp(core.clock.now())
-  if (type.strategy.generation === true) metadata.generation = 1
+  if (type.strategy.generation) metadata.generation = 1
   clearStatus(type, object)
   type.strategy.prepareForCreate?.(object, context)
 }

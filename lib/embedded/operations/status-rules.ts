@@ -36,10 +36,12 @@ const OWN = new Set(['apiVersion', 'kind', 'metadata', 'status'])
  */
 export function nextGeneration(type: ResourceType, object: ApiObject, old: ApiObject): number | undefined {
   const generation = old.metadata.generation
-  if (type.strategy.generation !== true) return generation
+  const counts = type.strategy.generation ?? false
+  if (counts === false) return generation
   const withStatus = type.custom && !type.subresources.includes('status')
+  const also = typeof counts === 'function' && counts(object, old)
   const changed = [...new Set([...Object.keys(object), ...Object.keys(old)])].some(
     (key) => key !== 'metadata' && key !== 'apiVersion' && (withStatus || key !== 'status') && !equalJson(object[key], old[key]),
   )
-  return changed ? (generation ?? 0) + 1 : generation
+  return changed || also ? (generation ?? 0) + 1 : generation
 }

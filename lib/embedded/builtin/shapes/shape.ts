@@ -298,7 +298,9 @@ function readSlice(reading: Reading, element: GoType, values: unknown[]): unknow
 function readMap(reading: Reading, element: GoType, values: Record<string, unknown>): Record<string, unknown> {
   const { path } = reading
   const result: Record<string, unknown> = {}
-  for (const key of Object.keys(values)) {
+  // Go writes the members of a map in the order of their names.
+  const names = reading.careful ? Object.keys(values) : Object.keys(values).sort()
+  for (const key of names) {
     const value = values[key]
     if (value === undefined) continue
     if (reading.careful) reading.path = `${path}.${key}`

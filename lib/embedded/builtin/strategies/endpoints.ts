@@ -55,7 +55,8 @@ export const endpointSlice: Strategy = {
   },
   validate: validateSlice,
   validateUpdate(object, old) {
-    const errors = validateSlice(object)
+    const unchanged = sameSemantically(object.endpoints, old.endpoints)
+    const errors = validateSlice(unchanged ? { ...object, endpoints: undefined } : object)
     immutable(errors, object.addressType, old.addressType, 'addressType')
     return errors
   },

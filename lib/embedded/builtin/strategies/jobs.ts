@@ -1,9 +1,20 @@
 /** Job and CronJob. */
-import { type FieldError, invalid, notSupported, required } from '../../field-error.ts'
+import { duplicate, type FieldError, invalid, notSupported, required } from '../../field-error.ts'
 import { cloneJson, equalJson } from '../../json.ts'
-import { dnsLabel } from '../../names.ts'
+import { dnsLabel, qualifiedName } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
-import { type Errors, entries, immutable, labelSelector, nonNegative, type Part, requiredOneOf, selects, setDefault } from './common.ts'
+import {
+  type Errors,
+  entries,
+  immutable,
+  labelSelector,
+  nonNegative,
+  oneOf,
+  type Part,
+  requiredOneOf,
+  selects,
+  setDefault,
+} from './common.ts'
 import { cronProblem } from './cron.ts'
 import { defaultPodSpec } from './pod-defaults.ts'
 import { validateTemplate } from './pod-spec.ts'
@@ -108,7 +119,7 @@ function validateSpec(errors: Errors, spec: Part, field: string): void {
     errors.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   }
   const mode = spec.completionMode ?? 'NonIndexed'
-  if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${field}.completionMode`, mode, ['Indexed', 'NonIndexed']))
+  if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${field}.completionMode`, mode, ['NonIndexed', 'Indexed']))
   if (mode === 'Indexed') {
     if (spec.completions === undefined) errors.push(required(`${field}.completions`, 'when completion mode is Indexed'))
     if (spec.parallelism > 100_000) {
@@ -124,6 +135,8 @@ function validateSpec(errors: Errors, spec: Part, field: string): void {
     }
     if (spec.successPolicy) errors.push(invalid(`${field}.successPolicy`, spec.successPolicy, 'requires indexed completion mode'))
   }
+  if (spec.podFailurePolicy) validateFailurePolicy(errors, spec, `${field}.podFailurePolicy`)
+  validateReplacement(errors, spec, `${field}.podReplacementPolicy`)
   validateTemplate(errors, spec.template, `${field}.template`)
   const policy = spec.template?.spec?.restartPolicy
   const at = `${field}.template.spec.restartPolicy`
@@ -131,6 +144,52 @@ function validateSpec(errors: Errors, spec: Part, field: string): void {
   else if (policy !== 'OnFailure' && policy !== 'Never') errors.push(notSupported(at, policy, ['OnFailure', 'Never']))
   else if (spec.podFailurePolicy && policy !== 'Never')
     errors.push(invalid(at, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+}
+
+function validateReplacement(errors: Errors, { podReplacementPolicy, podFailurePolicy }: Part, field: string): void {
+  oneOf(errors, podReplacementPolicy, field, podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'])
+}
+
+const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore']
+
+function validateFailurePolicy(errors: Errors, spec: Part, field: string): void {
+  const containers = [...(spec.template?.spec?.containers ?? []), ...(spec.template?.spec?.initContainers ?? [])].map(
+    ({ name }: Part) => name,
+  )
+  for (const [i, rule] of entries(spec.podFailurePolicy.rules)) {
+    const at = `${field}.rules[${i}]`
+    if (!rule.action) errors.push(required(`${at}.action`, `valid values: [${ACTIONS.map((action) => `"${action}"`).join(' ')}]`))
+    else if (rule.action === 'FailIndex' && spec.backoffLimitPerIndex === undefined) {
+      errors.push(invalid(`${at}.action`, rule.action, 'requires the backoffLimitPerIndex to be set'))
+    } else oneOf(errors, rule.action, `${at}.action`, ACTIONS)
+    if (rule.onExitCodes) validateExitCodes(errors, rule.onExitCodes, `${at}.onExitCodes`, containers)
+    const conditions = (rule.onPodConditions ?? []).length > 0
+    for (const [j, { type = '', status }] of entries(rule.onPodConditions)) {
+      for (const problem of qualifiedName(type)) errors.push(invalid(`${at}.onPodConditions[${j}].type`, type, problem))
+      oneOf(errors, status, `${at}.onPodConditions[${j}].status`, ['False', 'True', 'Unknown'])
+    }
+    if (Boolean(rule.onExitCodes) === conditions) {
+      const text = conditions
+        ? 'specifying both OnExitCodes and OnPodConditions is not supported'
+        : 'specifying one of OnExitCodes and OnPodConditions is required'
+      errors.push({ type: 'Invalid', field: at, message: `Invalid value: ${text}` })
+    }
+  }
+}
+
+function validateExitCodes(errors: Errors, { operator, values, containerName }: Part, at: string, containers: readonly string[]): void {
+  if (!operator) errors.push(required(`${at}.operator`, 'valid values: ["In" "NotIn"]'))
+  else oneOf(errors, operator, `${at}.operator`, ['In', 'NotIn'])
+  if (containerName !== undefined && !containers.includes(containerName)) {
+    errors.push(invalid(`${at}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))
+  }
+  const codes: number[] = values ?? []
+  if (codes.length === 0) errors.push(invalid(`${at}.values`, values ?? null, 'at least one value is required'))
+  for (const [i, code] of codes.entries()) {
+    if (operator === 'In' && code === 0) errors.push(invalid(`${at}.values[${i}]`, code, 'must not be 0 for the In operator'))
+    if (codes.indexOf(code) < i) errors.push(duplicate(`${at}.values[${i}]`, code))
+  }
+  if (codes.some((code, i) => i > 0 && (codes[i - 1] as number) > code)) errors.push(invalid(`${at}.values`, codes, 'must be ordered'))
 }
 
 /** While suspended and not yet started, the template's scheduling may change. */
@@ -144,8 +203,12 @@ function validateUpdate({ spec }: ApiObject, old: ApiObject): FieldError[] {
   }
   immutable(errors, spec.selector, old.spec.selector, 'spec.selector')
   const before = cloneJson(old.spec.template)
-  if (old.spec.suspend === true && !old.status?.startTime) relaxTemplate(before, spec.template)
-  if (!equalJson(spec.template, before)) errors.push(invalid('spec.template', spec.template, 'field is immutable'))
+  const suspended = old.spec.suspend === true
+  if (suspended && !old.status?.startTime) relaxTemplate(before, spec.template)
+  if (!equalJson(spec.template, before)) {
+    const [field, value] = suspended ? ['spec.template.spec', spec.template.spec] : ['spec.template', spec.template]
+    errors.push(invalid(field, value, 'field is immutable'))
+  }
   for (const member of ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']) {
     immutable(errors, spec[member], old.spec[member], `spec.${member}`)
   }

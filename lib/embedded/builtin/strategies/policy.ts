@@ -162,7 +162,10 @@ const HIGHEST_USER_PRIORITY = 1_000_000_000
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = { 'system-cluster-critical': 2_000_000_000, 'system-node-critical': 2_000_001_000 }
 
 export const priorityClass: Strategy = {
-  generation: true,
+  prepareForCreate({ metadata }) {
+    // Set once, and never counted up.
+    metadata.generation = 1
+  },
   defaults(object) {
     setDefault(object, 'preemptionPolicy', 'PreemptLowerPriority')
   },

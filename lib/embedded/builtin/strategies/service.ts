@@ -3,10 +3,10 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { dnsLabel, dnsSubdomain, labelName, portNumber, qualifiedName } from '../../names.ts'
 import { type ApiError, internalError, invalidError } from '../../status.ts'
 import type { ApiObject, Strategy, WriteContext } from '../../types.ts'
-import { CLUSTER_RANGE, freeAddress, freeNodePort, hasNodePorts, isInRange, isNodePort, usedAddresses, usedNodePorts } from './addresses.ts'
+import { freeAddress, freeNodePort, hasNodePorts, isInRange, isNodePort, usedAddresses, usedNodePorts } from './addresses.ts'
 import { count, type Errors, entries, labels, oneOf, type Part, requiredOneOf, requiredText, setDefault, syntax } from './common.ts'
 import { portNumberOrName } from './containers.ts'
-import { addressErrors } from './ip.ts'
+import { addressErrors, endpointAddressErrors, networkErrors } from './ip.ts'
 
 export const service: Strategy = {
   allowCreateOnUpdate: true,
@@ -39,6 +39,7 @@ export const service: Strategy = {
     patchAllocated(object.spec, old.spec)
     normalizeAddresses(object.spec, old.spec)
     dropTypeFields(object.spec, old.spec)
+    if (object.spec.type !== 'LoadBalancer') object.status = { ...object.status, loadBalancer: {} }
     allocate(object, old, context)
   },
   validate: (object) => validateService(object),
@@ -108,6 +109,7 @@ function dropTypeFields(spec: Part, old: Part): void {
   if (!hasNodePorts(spec) && spec.type !== 'LoadBalancer') {
     for (const [i, port] of entries(spec.ports)) if (port.nodePort === old.ports?.[i]?.nodePort) delete port.nodePort
   }
+  if (spec.type === 'ExternalName' && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
   if (!isExternal(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy
   if (!needsHealthCheck(spec) && spec.healthCheckNodePort === old.healthCheckNodePort) delete spec.healthCheckNodePort
   if (spec.type !== 'LoadBalancer') {
@@ -120,9 +122,12 @@ function allocate(object: ApiObject, old: ApiObject | undefined, context: WriteC
   const { spec } = object
   if (!['ClusterIP', 'NodePort', 'LoadBalancer'].includes(spec.type)) return
   const ipv6 = count(spec.ipFamilies) > 0 && spec.ipFamilies[0] === 'IPv6'
-  if (spec.ipFamilyPolicy === 'RequireDualStack' || ipv6) throw notConfigured(object, context, ipv6 ? 'IPv6' : 'dual')
-  spec.ipFamilyPolicy ??= 'SingleStack'
-  if (count(spec.ipFamilies) === 0) spec.ipFamilies = ['IPv4']
+  const headless = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0
+  if (!headless && (spec.ipFamilyPolicy === 'RequireDualStack' || ipv6)) throw notConfigured(object, context, ipv6 ? 'IPv6' : 'dual')
+  // Whoever makes the endpoints of a headless service without selector decides on their families.
+  const anyFamily = headless
+  spec.ipFamilyPolicy ??= anyFamily ? 'RequireDualStack' : 'SingleStack'
+  if (count(spec.ipFamilies) === 0) spec.ipFamilies = anyFamily ? ['IPv4', 'IPv6'] : ['IPv4']
   if (!isHeadless(spec)) allocateAddress(object, old, context)
   if (hasNodePorts(spec)) allocateNodePorts(object, context)
 }
@@ -147,7 +152,7 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
   }
   if (old?.spec.clusterIP === spec.clusterIP || addressErrors(spec.clusterIP, '').length > 0) return
   const problem = !isInRange(spec.clusterIP)
-    ? `failed to allocate IP ${spec.clusterIP}: the provided IP (${spec.clusterIP}) is not in the valid range. The range of valid IPs is ${CLUSTER_RANGE}`
+    ? `failed to allocate IP ${spec.clusterIP}: the provided network does not match the current range`
     : used.has(spec.clusterIP)
       ? `failed to allocate IP ${spec.clusterIP}: provided IP is already allocated`
       : undefined
@@ -198,7 +203,7 @@ function validateService(object: ApiObject): FieldError[] {
     }
   }
   if (spec.type !== 'ExternalName') validateAddresses(errors, spec)
-  for (const [i, address] of entries(spec.externalIPs)) errors.push(...addressErrors(address as string, `spec.externalIPs[${i}]`))
+  for (const [i, address] of entries(spec.externalIPs)) errors.push(...endpointAddressErrors(address as string, `spec.externalIPs[${i}]`))
   requiredOneOf(errors, spec.type, 'spec.type', ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])
   validateTypeFields(errors, spec)
   return errors
@@ -242,7 +247,8 @@ function validatePorts(errors: Errors, spec: Part): void {
 }
 
 /** As the internal type writes itself. */
-const portKey = ({ protocol, port }: Part) => JSON.stringify({ protocol, port, targetPort: 0 })
+const portKey = ({ protocol, port }: Part) =>
+  JSON.stringify({ Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 })
 
 function validateAddresses(errors: Errors, spec: Part): void {
   const addresses: string[] = spec.clusterIPs ?? []
@@ -264,6 +270,9 @@ function validateAddresses(errors: Errors, spec: Part): void {
 function validateTypeFields(errors: Errors, spec: Part): void {
   if (count(spec.loadBalancerSourceRanges) > 0 && spec.type !== 'LoadBalancer') {
     errors.push(forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'"))
+  }
+  for (const [i, range] of entries(spec.loadBalancerSourceRanges)) {
+    errors.push(...networkErrors((range as string).trim(), `spec.LoadBalancerSourceRanges[${i}]`))
   }
   for (const member of ['allocateLoadBalancerNodePorts', 'loadBalancerClass']) {
     if (spec[member] !== undefined && spec.type !== 'LoadBalancer')
@@ -307,12 +316,25 @@ function validateChanges(errors: Errors, spec: Part, old: Part): void {
   }
 }
 
-function serviceWarnings({ spec }: ApiObject): string[] {
+function serviceWarnings({ metadata, spec }: ApiObject): string[] {
   const warnings: string[] = []
-  if (count(spec.externalIPs) > 0 && spec.type === 'ExternalName')
-    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
-  if (spec.type !== 'ExternalName' && spec.externalName) warnings.push(`spec.externalName is ignored when spec.type is not "ExternalName"`)
-  if (isHeadless(spec) && spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services')
-  if (isHeadless(spec) && spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
+  const headless = spec.type === 'ClusterIP' && spec.clusterIP === 'None'
+  const external = spec.type === 'ExternalName'
+  if (metadata.annotations?.['service.kubernetes.io/topology-aware-hints'] !== undefined) {
+    warnings.push(
+      'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
+    )
+  }
+  if (headless && spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services')
+  if (headless && count(spec.externalIPs) > 0) warnings.push('spec.externalIPs is ignored for headless services')
+  if (headless && spec.sessionAffinity !== 'None') warnings.push('spec.SessionAffinity is ignored for headless services')
+  if (count(spec.externalIPs) > 0 && !headless && !external) {
+    warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
+  }
+  if (external && count(spec.externalIPs) > 0) warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
+  if (!external && spec.externalName) warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+  if (spec.trafficDistribution === 'PreferClose') {
+    warnings.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+  }
   return warnings
 }

@@ -15,6 +15,7 @@ import {
   notOverHundredPercent,
   type Part,
   positiveIntOrPercent,
+  sameSemantically,
   selects,
   setDefault,
   syntax,
@@ -31,32 +32,45 @@ interface Controlled {
   readonly called: string
   /** As the error of a deadline names it: that of the controller that makes the pods. */
   readonly kind: string
+  /** What is said of a selector that cannot be used; without it nothing is. */
+  readonly unusable?: string
+  /** A missing selector is an error of its own. */
+  readonly selectorRequired: boolean
   /** Volumes that the controller will add. */
   readonly alsoMounts?: readonly string[]
 }
 
 /** Selector and template: the labels fit, and the pods live as long as the controller wants. */
-function validateControlled(errors: Errors, spec: Part, { called, kind, alsoMounts = [] }: Controlled): void {
+function validateControlled(errors: Errors, spec: Part, rules: Controlled): void {
   const { selector, template } = spec
-  if (!selector) errors.push(required('spec.selector'))
+  if (!selector && rules.selectorRequired) errors.push(required('spec.selector'))
   const before = errors.length
   labelSelector(errors, selector, 'spec.selector')
   const broken = errors.length > before
   const empty = isEmptySelector(selector)
-  if (selector && empty) errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${called}`))
+  if (selector && empty) errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${rules.called}`))
+  if (broken && rules.unusable !== undefined) {
+    errors.push(invalid('spec.selector', selector, rules.unusable))
+    return
+  }
   if (!selector || (!broken && !empty && !selects(selector, template?.metadata?.labels))) {
     errors.push(invalid('spec.template.metadata.labels', template?.metadata?.labels ?? null, MISMATCH))
   }
-  validateTemplate(errors, template, 'spec.template', alsoMounts)
+  validateTemplate(errors, template, 'spec.template', rules.alsoMounts)
   const policy = template?.spec?.restartPolicy
   if (template && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always']))
   if (template?.spec?.activeDeadlineSeconds !== undefined) {
-    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${kind} is not Supported`))
+    errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${rules.kind} is not Supported`))
   }
 }
 
+const OF_REPLICA_SET: Controlled = { called: 'deployment', kind: 'ReplicaSet', unusable: 'invalid label selector', selectorRequired: true }
+
+/** An update strategy as the server shows it in errors: by the names of its internal type. */
+const shownStrategy = ({ type = '', rollingUpdate }: Part) => ({ Type: type, RollingUpdate: rollingUpdate ?? null })
+
 export const deployment: Strategy = {
-  generation: true,
+  generation: ({ metadata }, old) => !sameSemantically(metadata.annotations, old.metadata.annotations),
   defaults({ spec }) {
     spec.replicas ??= 1
     setDefault(spec.strategy, 'type', 'RollingUpdate')
@@ -83,7 +97,7 @@ export const deployment: Strategy = {
 function validateDeployment(spec: Part): FieldError[] {
   const errors: Errors = []
   nonNegative(errors, spec.replicas, 'spec.replicas')
-  validateControlled(errors, spec, { called: 'deployment', kind: 'ReplicaSet' })
+  validateControlled(errors, spec, OF_REPLICA_SET)
   validateDeploymentStrategy(errors, spec.strategy)
   nonNegative(errors, spec.minReadySeconds, 'spec.minReadySeconds')
   nonNegative(errors, spec.revisionHistoryLimit, 'spec.revisionHistoryLimit')
@@ -115,7 +129,7 @@ function validateDeploymentStrategy(errors: Errors, strategy: Part): void {
       return
     }
     default:
-      errors.push(notSupported('spec.strategy.type', strategy.type, ['Recreate', 'RollingUpdate']))
+      errors.push(notSupported('spec.strategy', shownStrategy(strategy), ['Recreate', 'RollingUpdate']))
   }
 }
 
@@ -170,7 +184,7 @@ function validateReplicaSet(spec: Part): FieldError[] {
   const errors: Errors = []
   nonNegative(errors, spec.replicas, 'spec.replicas')
   nonNegative(errors, spec.minReadySeconds, 'spec.minReadySeconds')
-  validateControlled(errors, spec, { called: 'deployment', kind: 'ReplicaSet' })
+  validateControlled(errors, spec, OF_REPLICA_SET)
   return errors
 }
 
@@ -209,7 +223,7 @@ export const daemonSet: Strategy = {
 
 function validateDaemonSet(spec: Part): FieldError[] {
   const errors: Errors = []
-  validateControlled(errors, spec, { called: 'daemonset', kind: 'DaemonSet' })
+  validateControlled(errors, spec, { called: 'daemonset', kind: 'DaemonSet', selectorRequired: false })
   nonNegative(errors, spec.minReadySeconds, 'spec.minReadySeconds')
   validateDaemonSetStrategy(errors, spec.updateStrategy)
   nonNegative(errors, spec.revisionHistoryLimit, 'spec.revisionHistoryLimit')
@@ -219,7 +233,7 @@ function validateDaemonSet(spec: Part): FieldError[] {
 function validateDaemonSetStrategy(errors: Errors, strategy: Part): void {
   if (strategy.type === 'OnDelete') return
   if (strategy.type !== 'RollingUpdate') {
-    errors.push(notSupported('spec.updateStrategy.type', strategy.type, ['OnDelete', 'RollingUpdate']))
+    errors.push(notSupported('spec.updateStrategy', shownStrategy(strategy), ['RollingUpdate', 'OnDelete']))
     return
   }
   const field = 'spec.updateStrategy.rollingUpdate'
@@ -230,7 +244,7 @@ function validateDaemonSetStrategy(errors: Errors, strategy: Part): void {
     errors.push(invalid(`${field}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'))
   }
   if (isZeroAmount(maxUnavailable) && isZeroAmount(maxSurge)) {
-    errors.push(invalid(`${field}.maxUnavailable`, maxUnavailable, 'cannot be 0 when maxSurge is 0'))
+    errors.push(required(`${field}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'))
   }
   notOverHundredPercent(errors, maxUnavailable, `${field}.maxUnavailable`)
   notOverHundredPercent(errors, maxSurge, `${field}.maxSurge`)
@@ -284,7 +298,11 @@ function validateStatefulSet(spec: Part): FieldError[] {
   // The controller writes these two itself.
   const { subdomain: _s, hostname: _h, ...podSpec } = spec.template?.spec ?? {}
   const template = spec.template && { ...spec.template, spec: podSpec }
-  validateControlled(errors, { ...spec, template }, { called: 'statefulset', kind: 'StatefulSet', alsoMounts: claimNames(spec) })
+  validateControlled(
+    errors,
+    { ...spec, template },
+    { called: 'statefulset', kind: 'StatefulSet', unusable: '', selectorRequired: true, alsoMounts: claimNames(spec) },
+  )
   for (const [i, claim] of entries(spec.volumeClaimTemplates)) validateClaimTemplate(errors, claim, `spec.volumeClaimTemplates[${i}]`)
   nonNegative(errors, spec.revisionHistoryLimit, 'spec.revisionHistoryLimit')
   return errors
@@ -312,7 +330,7 @@ function validateStatefulSetStrategy(errors: Errors, strategy: Part): void {
       }
       return
     default:
-      errors.push(strategy.type ? invalid(field, strategy, "must be 'RollingUpdate' or 'OnDelete'") : required(field))
+      errors.push(strategy.type ? invalid(field, shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'") : required(field))
   }
 }
 
