@@ -1,17 +1,31 @@
 /** Bodies of requests, as JSON or YAML, with what a strict reader finds in them. */
-import { load } from 'js-yaml'
 import { duplicateMembers } from './duplicate-members.ts'
 import { goSyntaxError } from './go-syntax-error.ts'
 import { decodeJson, type Json } from './json.ts'
 import type { Media } from './negotiate.ts'
-import { ApiError, badRequest } from './status.ts'
+import { nestsTooDeep, TOO_DEEP } from './nesting.ts'
+import { ApiError } from './status.ts'
+import { readYaml, YamlError } from './yaml/read.ts'
 
 const LIMIT = 3 * 1024 * 1024
 
 export interface Body {
   readonly value: Json
-  /** `duplicate field "spec.a"`. */
+  /** What is there twice, as warnings: `duplicate field "spec.a"`. */
   readonly problems: readonly string[]
+  /** The same as an error's parts. */
+  readonly strict: readonly string[]
+}
+
+/** A body that cannot be read; whoever knows what it should be tells it. */
+export class UnreadableBody extends Error {
+  /** It can be read as far as to see which kind it is. */
+  readonly kindKnown: boolean
+
+  constructor(message: string, kindKnown = false) {
+    super(message)
+    this.kindKnown = kindKnown
+  }
 }
 
 /** @throws ApiError 413 */
@@ -22,84 +36,47 @@ export function bodyText(body: Buffer | string | undefined): string {
   return typeof body === 'string' ? body : body.toString('utf8')
 }
 
-/** `strict`: also look for members that are there twice. @throws ApiError 400, where the text does not name the kind yet */
+/** `strict`: also look for members that are there twice. @throws UnreadableBody */
 export function decodeBody(text: string, media: Media, strict: boolean): Body {
   return media === 'yaml' ? decodeYaml(text, strict) : decode(text, strict)
 }
 
+const NONE: readonly string[] = []
+
 function decode(text: string, strict: boolean): Body {
+  if (nestsTooDeep(text)) throw new UnreadableBody(`couldn't get version/kind; json parse error: ${TOO_DEEP}`)
   let value: Json
   try {
     value = decodeJson(text)
   } catch (error) {
-    if (error instanceof RangeError) throw new UnreadableBody(error.message)
+    if (error instanceof RangeError) throw new UnreadableBody(error.message, true)
     if (!(error instanceof SyntaxError)) throw error
     throw new UnreadableBody(`couldn't get version/kind; json parse error: ${goSyntaxError(text)}`)
   }
-  return { value, problems: strict ? duplicateMembers(text, value).map((path) => `duplicate field ${JSON.stringify(path)}`) : NONE }
+  const duplicates = strict ? duplicateMembers(text, value) : NONE
+  if (duplicates.length === 0) return { value, problems: NONE, strict: NONE }
+  const problems = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`)
+  return { value, problems, strict: problems }
 }
-
-const NONE: readonly string[] = []
 
 function decodeYaml(text: string, strict: boolean): Body {
-  // JSON is YAML, and `decodeJson` keeps all digits of a number.
-  if (/^\s*[{[]/.test(text)) {
-    try {
-      return decode(text, strict)
-    } catch {
-      // It may still be YAML in flow style.
-    }
-  }
   try {
-    return { value: (load(text, {}) ?? null) as Json, problems: NONE }
+    const { value, problems } = readYaml(text, strict)
+    return { value, problems, strict: problems.length === 0 ? NONE : [`yaml: unmarshal errors:\n  ${problems.join('\n  ')}`] }
   } catch (error) {
-    try {
-      const value = (load(text, { json: true }) ?? null) as Json
-      return { value, problems: strict ? [yamlProblem(error)] : NONE }
-    } catch {
-      throw new UnreadableBody(`error converting YAML to JSON: yaml: ${yamlText(error)}`)
-    }
+    // The reader's stack has ended.
+    if (error instanceof RangeError) throw new UnreadableBody(`yaml: ${TOO_DEEP}`)
+    if (!(error instanceof YamlError)) throw error
+    throw new UnreadableBody(`yaml: ${error.message}`)
   }
-}
-
-interface YamlError {
-  readonly reason?: string
-  readonly mark?: { readonly line: number; readonly snippet?: string }
-}
-
-/** `line 5: key "a" already set in map` */
-function yamlProblem(error: unknown): string {
-  const { mark } = error as YamlError
-  const line = mark?.line ?? 0
-  const key = /^\s*(?:-\s+)?"?([^":]+)"?\s*:/.exec(
-    mark?.snippet
-      ?.split('\n')
-      .find((each) => each.startsWith(` ${line + 1} |`))
-      ?.slice(` ${line + 1} |`.length) ?? '',
-  )?.[1]
-  return `line ${line + 1}: key ${JSON.stringify(key ?? '')} already set in map`
-}
-
-function yamlText(error: unknown): string {
-  const { reason, mark } = error as YamlError
-  return `line ${(mark?.line ?? 0) + 1}: ${reason ?? String(error)}`
-}
-
-/** A body that is neither; whoever knows the kind tells it. */
-export class UnreadableBody extends Error {}
-
-/** @throws ApiError always */
-export function refuseUnreadable(error: UnreadableBody, kind: string, text: string): never {
-  throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${error.message} (${summary(text)})`)
 }
 
 const SUMMARY = 30
 
-/** As the real server shows a body that it cannot read. */
+/** As the real server shows the beginning of a body that it cannot read. */
 export function summary(text: string): string {
   if (text === '') return '<empty>'
-  const json = /^\s*\{/.test(text)
-  if (json) return text.length > SUMMARY ? `${text.slice(0, SUMMARY)} ...` : text
-  const hex = Buffer.from(text).toString('hex')
-  return hex.length > SUMMARY ? `${hex.slice(0, SUMMARY)} ...` : hex
+  if (/^\s*\{/.test(text)) return text.length > SUMMARY ? `${text.slice(0, SUMMARY)} ...` : text
+  const bytes = Buffer.from(text)
+  return bytes.length > SUMMARY ? `${bytes.subarray(0, SUMMARY).toString('hex')} ...` : bytes.toString('hex')
 }

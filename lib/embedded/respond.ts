@@ -1,9 +1,9 @@
 /** Answers as bytes: Go's way of writing JSON, YAML, and the headers that every answer has. */
-import { dump } from 'js-yaml'
 import { encodeJson } from './json.ts'
 import type { Representation } from './negotiate.ts'
 import type { ApiError } from './status.ts'
 import type { ApiResponse } from './types.ts'
+import { toYaml } from './yaml/write.ts'
 
 const GZIP_FROM = 128 * 1024
 
@@ -27,12 +27,6 @@ export function goJson(value: object, indent?: number): string {
 export function encode(value: object, { media, pretty }: Representation): string {
   if (media === 'yaml') return toYaml(value)
   return `${goJson(value, pretty ? 2 : undefined)}\n`
-}
-
-/** Sorted keys, as `sigs.k8s.io/yaml` makes them of a map. */
-function toYaml(value: object): string {
-  // Through JSON: what has no value there has none here.
-  return dump(JSON.parse(encodeJson(value)), { sortKeys: true, noRefs: true, lineWidth: 80 })
 }
 
 export interface AnswerHeaders {

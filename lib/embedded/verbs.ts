@@ -1,11 +1,12 @@
 /** The verbs over HTTP: bodies and options in, objects out in the form that was asked for. */
-import { bodyText, decodeBody, refuseUnreadable, UnreadableBody } from './body.ts'
+import { bodyText, decodeBody, UnreadableBody } from './body.ts'
 import type { Core } from './core.ts'
 import { isObject } from './json.ts'
 import { list } from './list.ts'
 import { bodyMedia, negotiate, type Representation } from './negotiate.ts'
 import type { WriteOptions } from './operations/context.ts'
 import { create } from './operations/create.ts'
+import { unreadable } from './operations/decode.ts'
 import { remove } from './operations/delete.ts'
 import { deleteCollection } from './operations/delete-collection.ts'
 import { patch } from './operations/patch.ts'
@@ -132,6 +133,7 @@ function withName(query: URLSearchParams, name: string): URLSearchParams {
 }
 
 async function post(call: Call): Promise<ApiResponse> {
+  if (call.target.name !== '' && !call.type.custom) throw methodNotAllowed()
   const form = representation(call)
   const { core, type, namespace, target } = call
   const { value, options } = readBody(call, 'CreateOptions')
@@ -164,8 +166,9 @@ async function patchOne(call: Call): Promise<ApiResponse> {
   const form = representation(call)
   const text = bodyText(request.body)
   const given = writeOptions('PatchOptions', call.query, kind === 'apply')
-  const document = decodePatch(kind, text, given.force)
-  const { object, created } = await patch(core, type, namespace, target.name, target.subresource, document, requestOptions(call, given, []))
+  const { patch: document, problems } = decodePatch(kind, text, given)
+  const options = requestOptions(call, given, problems)
+  const { object, created } = await patch(core, type, namespace, target.name, target.subresource, document, options)
   return respond(call, created ? 201 : 200, object, form)
 }
 
@@ -233,10 +236,10 @@ export function readBody(call: Call, kind: OptionsKind, expected = call.type.kin
   const text = bodyText(body)
   const given = writeOptions(kind, call.query)
   try {
-    const { value, problems } = decodeBody(text, media, given.fieldValidation !== 'Ignore')
-    return { value, options: { ...requestOptions(call, given, problems), source: text } }
+    const { value, problems, strict } = decodeBody(text, media, given.fieldValidation !== 'Ignore')
+    return { value, options: { ...requestOptions(call, given, problems), strictErrors: strict, source: text } }
   } catch (error) {
-    if (error instanceof UnreadableBody) refuseUnreadable(error, expected, text)
+    if (error instanceof UnreadableBody) throw unreadable({ ...call.type, kind: expected }, error, text)
     throw error
   }
 }

@@ -7,6 +7,8 @@ import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 export interface WriteOptions extends RequestOptions {
   /** What decoding of the body found besides: duplicate members. */
   readonly decodingErrors?: readonly string[]
+  /** The same as the parts of a strict error; default: the same texts. */
+  readonly strictErrors?: readonly string[]
   /** The body as it came, for errors that quote it. */
   readonly source?: string
   /** CreateOptions, UpdateOptions or PatchOptions, for admission. */

@@ -52,12 +52,13 @@ export async function createDecoded(
   }
   const sentVersion = object.metadata.resourceVersion
   const generated = !object.metadata.name && object.metadata.generateName !== undefined
+  delete object.metadata.resourceVersion
   prepare(core, object, context)
   if (generated) object.metadata.name = generateName(object.metadata.generateName ?? '', core.random)
   type.normalize?.(object)
   check(object, context, options)
   if (core.admission.length > 0) await validate(core, { ...request, name: object.metadata.name ?? '', object })
-  if (sentVersion !== undefined && sentVersion !== '') throw plainError('resourceVersion should not be set on objects to be created')
+  if (sentVersion !== undefined && /^0*[1-9]\d*$/.test(sentVersion)) throw plainError('resourceVersion should not be set on objects to be created')
   const toStore = toStorage(type, object)
   return store(core, toStore instanceof Promise ? await toStore : toStore, object, context, generated)
 }

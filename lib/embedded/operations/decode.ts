@@ -2,115 +2,141 @@
  * From JSON to an object of a kind: what the kind does not have is removed and told, or refused, as `fieldValidation` says;
  * what has the wrong type is refused.
  */
+import { summary, type UnreadableBody } from '../body.ts'
 import { invalid } from '../field-error.ts'
-import { isObject } from '../json.ts'
-import { type ApiError, badRequest, invalidError } from '../status.ts'
+import { encodeJson, isObject } from '../json.ts'
+import { ApiError, badRequest, invalidError } from '../status.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { apiVersionOf, type WriteOptions, warnAll } from './context.ts'
 import { decodeMetadata } from './decode-metadata.ts'
+import { goType } from './go-type.ts'
+
+/** How what is wrong with an object is told: the text is Go's. */
+type Refuse = (text: string) => ApiError
 
 /**
- * Makes `object`, which is changed in place, an object of the kind.
+ * Makes `value`, which is changed in place, an object of the kind, with the defaults of its schema.
  * @throws ApiError 400, and 422 where the kind of a custom object is another
  */
-export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions, refuse?: (text: string) => ApiError): ApiObject {
-  const object = rightKind(type, value)
-  const problems = [...(options.decodingErrors ?? [])]
+export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions): ApiObject {
+  const refuse: Refuse = (text) => decodeError(type, text)
+  const object = rightKind(type, value, refuse, (text) => unrecognized(type, text, options.source ?? encodeJson(value as object)))
+  decodeFields(type, object, options, refuse)
+  const expected = apiVersionOf(type)
+  if (type.custom && object.apiVersion !== expected) {
+    throw badRequest(`the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`)
+  }
+  return finished(type, object)
+}
+
+/** The same for the result of a patch: what does not decode is the patch's fault. `shown`: the patch as an error quotes it. */
+export function decodePatched(type: ResourceType, value: unknown, options: WriteOptions, shown: () => string): ApiObject {
+  const refuse: Refuse = (text) => invalidError(NOBODY, '', [invalid('patch', shown(), text)])
+  try {
+    const object = rightKind(type, value, refuse, refuse)
+    decodeFields(type, object, options, refuse)
+    return finished(type, object)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 400) throw error
+    throw refuse(error.message.replace(decodeError(type, '').message, ''))
+  }
+}
+
+const NOBODY = { group: '', resource: '', kind: '' }
+
+/** @throws ApiError */
+function decodeFields(type: ResourceType, object: ApiObject, options: WriteOptions, refuse: Refuse): void {
+  const problems: string[] = []
   const { managedFields } = object.metadata
-  if (type.custom) problems.push(...decodeMetadata(object))
+  if (type.custom) problems.push(...decodeMetadata(object.metadata, refuse))
   // The body of a version that there is not is read by no schema at all.
   const known = !type.custom || object.apiVersion === apiVersionOf(type) || options.knows?.(object.apiVersion) !== false
   const removed = known ? type.prune?.(object) : Object.keys(object).filter((key) => !TYPED.has(key))
   if (removed !== undefined) for (const path of removed) problems.push(unknownField(path))
   // An empty list says something: forget who owns what.
   if (Array.isArray(managedFields) && managedFields.length === 0) object.metadata.managedFields = []
-  if (problems.length > 0) reportProblems(type, problems, options, refuse)
-  const expected = apiVersionOf(type)
-  if (object.apiVersion !== expected && !equivalent(type, object.apiVersion)) {
-    throw badRequest(`the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`)
-  }
-  object.apiVersion = expected
-  if (type.custom && object.kind !== type.kind) {
-    const subject = { ...type, kind: object.kind }
-    throw invalidError(subject, object.metadata.name ?? '', [invalid('kind', object.kind, `must be ${type.kind}`)])
-  }
-  type.applySchemaDefaults?.(object)
-  return object
+  reportProblems(type, problems, options, refuse)
 }
 
 const TYPED = new Set(['apiVersion', 'kind', 'metadata'])
 
-/** Strict: refused; Warn: told; Ignore: forgotten. */
-export function reportProblems(
-  type: ResourceType,
-  problems: readonly string[],
-  options: WriteOptions,
-  refuse = (text: string) => decodeError(type, text),
-): void {
-  if (options.fieldValidation === 'Ignore') return
-  if (options.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${problems.join(', ')}`)
-  warnAll(options, problems)
+function finished(type: ResourceType, object: ApiObject): ApiObject {
+  const expected = apiVersionOf(type)
+  if (type.custom) {
+    const wrong = []
+    if (object.kind !== type.kind) wrong.push(invalid('kind', object.kind, `must be ${type.kind}`))
+    if (object.apiVersion !== expected) wrong.push(invalid('apiVersion', object.apiVersion, `must be ${expected}`))
+    if (wrong.length > 0) throw invalidError({ ...type, kind: object.kind }, object.metadata.name ?? '', wrong)
+  }
+  object.apiVersion = expected
+  type.applySchemaDefaults?.(object)
+  return object
 }
 
-function rightKind(type: ResourceType, value: unknown): ApiObject {
-  if (!isObject(value)) {
-    const shown = Array.isArray(value) ? 'array' : typeof value
-    throw badRequest(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${shown} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
-    )
-  }
-  const object = value as ApiObject
+/** Unknown fields and duplicates. Strict: refused; Warn: told; Ignore: forgotten. @throws ApiError 400 */
+export function reportProblems(
+  type: ResourceType,
+  unknown: readonly string[],
+  options: WriteOptions,
+  refuse: Refuse = (text) => decodeError(type, text),
+): void {
+  const { fieldValidation, decodingErrors, strictErrors = decodingErrors } = options
+  if (fieldValidation === 'Ignore' || (unknown.length === 0 && !decodingErrors?.length)) return
+  if (fieldValidation === 'Strict') throw refuse(`strict decoding error: ${[...(strictErrors ?? []), ...unknown].join(', ')}`)
+  warnAll(options, [...(decodingErrors ?? []), ...unknown])
+}
+
+function rightKind(type: ResourceType, value: unknown, refuse: Refuse, unrecognizable: Refuse): ApiObject {
+  const object = (value ?? {}) as ApiObject
+  if (!isObject(object)) throw unrecognizable(noTypeMeta(`${goType(value)} into Go value of type ${TYPE_META}`))
   for (const member of ['apiVersion', 'kind'] as const) {
     const found: unknown = object[member]
-    if (found === undefined || found === null || found === '') {
-      object[member] = member === 'kind' ? type.kind : apiVersionOf(type)
-      if (type.custom) throw missingType(member, object)
-    } else if (typeof found !== 'string') {
-      throw badRequest(
-        `couldn't get version/kind; json parse error: json: cannot unmarshal ${goType(found)} into Go struct field .${member} of type string`,
-      )
+    if (found !== undefined && found !== null && typeof found !== 'string') {
+      throw unrecognizable(noTypeMeta(`${goType(found)} into Go struct field .${member} of type string`))
     }
+    if (!found) object[member] = type.custom ? '' : member === 'kind' ? type.kind : apiVersionOf(type)
   }
-  if (!type.custom && object.kind !== type.kind && object.kind !== 'DeleteOptions') throw wrongKind(type, object)
+  if (object.kind === '') {
+    const { kind: _missing, apiVersion, ...rest } = object
+    throw unrecognizable(`Object 'Kind' is missing in '${encodeJson(apiVersion === '' ? rest : { apiVersion, ...rest })}'`)
+  }
+  if (!type.custom && (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type))) refuseOther(type, object)
   if (!isObject(object.metadata)) {
-    if (object.metadata !== undefined && object.metadata !== null)
-      throw decodeError(
-        type,
-        `json: cannot unmarshal ${goType(object.metadata)} into Go struct field ${type.kind}.metadata of type v1.ObjectMeta`,
-      )
+    if (object.metadata !== undefined && object.metadata !== null) {
+      const into = type.custom ? 'Go value' : `Go struct field ${type.kind}.metadata`
+      throw refuse(`json: cannot unmarshal ${goType(object.metadata)} into ${into} of type v1.ObjectMeta`)
+    }
     object.metadata = {}
   }
   return object
 }
 
-function missingType(member: string, object: ApiObject) {
-  const shown = JSON.stringify({ ...object, [member]: undefined })
-  return badRequest(`Object '${member === 'kind' ? 'Kind' : 'apiVersion'}' is missing in '${shown}'`)
-}
+const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+const noTypeMeta = (what: string) => `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`
 
-function wrongKind(type: ResourceType, object: ApiObject) {
+/** @throws ApiError 400 for another built-in kind, or a version that is not served here */
+function refuseOther(type: ResourceType, object: ApiObject): void {
   const version = object.apiVersion.split('/').at(-1) ?? ''
+  if (object.kind === type.kind && object.apiVersion.split('/').length === apiVersionOf(type).split('/').length) {
+    const expected = apiVersionOf(type)
+    throw badRequest(`the API version in the data (${object.apiVersion}) does not match the expected API version (${expected})`)
+  }
   const wanted = `${type.group === '' ? 'core' : (type.group.split('.')[0] ?? '')}.${type.kind}`
-  return badRequest(
+  throw badRequest(
     `${object.kind} in version ${JSON.stringify(version)} cannot be handled as a ${type.kind}: converting (${version}.${object.kind}) to (${wanted}): unknown conversion`,
   )
 }
 
-/** Events of both groups, and built-in kinds that are served in several versions, take each other's bodies. */
-function equivalent(type: ResourceType, apiVersion: string): boolean {
-  return !type.custom && apiVersion === ''
-}
-
 export const unknownField = (path: string) => `unknown field ${JSON.stringify(path)}`
 
-export function decodeError(type: ResourceType, text: string) {
-  return badRequest(`${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: ${text}`)
+export function decodeError({ kind, version }: ResourceType, text: string): ApiError {
+  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${text}`)
 }
 
-/** A JSON value's type as `encoding/json` names it. */
-export function goType(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'bigint') return 'number'
-  return typeof value
+const unrecognized = ({ kind }: Pick<ResourceType, 'kind'>, text: string, source: string) =>
+  badRequest(`the object provided is unrecognized (must be of type ${kind}): ${text} (${summary(source)})`)
+
+/** What is wrong with a text that is no JSON or YAML. @returns an ApiError 400 */
+export function unreadable(type: ResourceType, error: UnreadableBody, source: string): ApiError {
+  return error.kindKnown ? decodeError(type, error.message) : unrecognized(type, error.message, source)
 }

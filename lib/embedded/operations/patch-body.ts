@@ -5,6 +5,7 @@ import { mediaType } from '../negotiate.ts'
 import { ApiError, badRequest } from '../status.ts'
 import type { ResourceType } from '../types.ts'
 import type { Patch } from './patch.ts'
+import type { QueryOptions } from './write-options.ts'
 
 const TYPES: Readonly<Record<string, PatchType | undefined>> = {
   'application/json-patch+json': 'json',
@@ -30,14 +31,26 @@ export function patchType(type: ResourceType, contentType = ''): PatchType {
   )
 }
 
+export interface PatchBody {
+  readonly patch: Patch
+  /** As of any body: what is there twice. */
+  readonly problems: readonly string[]
+}
+
 /** @throws ApiError 400 */
-export function decodePatch(type: PatchType, text: string, force: boolean | undefined): Patch {
+export function decodePatch(type: PatchType, text: string, given: Pick<QueryOptions, 'force' | 'fieldValidation'>): PatchBody {
+  const force = given.force === undefined ? {} : { force: given.force }
+  const looks = given.fieldValidation !== 'Ignore'
   try {
-    const { value } = decodeBody(text, type === 'apply' ? 'yaml' : 'json', false)
-    return { type, value, ...(force === undefined ? {} : { force }) }
+    const { value, problems, strict } = decodeBody(text, type === 'apply' ? 'yaml' : 'json', looks && type !== 'json')
+    if (type === 'apply' && strict.length > 0 && given.fieldValidation === 'Strict') {
+      throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strict.join(', ')}`)
+    }
+    if (type === 'apply' && value === null) throw badRequest('invalid object type: /, Kind=')
+    return { patch: { type, value, ...force }, problems }
   } catch (error) {
     if (!(error instanceof UnreadableBody)) throw error
-    const reason = error.message.replace("couldn't get version/kind; json parse error: ", '')
-    throw badRequest(type === 'apply' ? `error decoding YAML: ${reason}` : `error decoding patch: ${reason}`)
+    if (type === 'apply') throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`)
+    throw badRequest(`error decoding patch: ${error.message.replace("couldn't get version/kind; json parse error: ", '')}`)
   }
 }

@@ -1,13 +1,12 @@
 /** PATCH: a document that says how an object changes, applied to what is stored and then written like any update. */
 import type { Core, PatchType } from '../core.ts'
-import { invalid } from '../field-error.ts'
 import { cloneJson, encodeJson, type Json } from '../json.ts'
 import { goFormat } from '../patch/go-format.ts'
-import { ApiError, conflict, invalidError } from '../status.ts'
+import { conflict } from '../status.ts'
 import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 import { type WriteOptions, writeContext } from './context.ts'
 import { matchNamespace } from './create.ts'
-import { decodeObject } from './decode.ts'
+import { decodeError, decodeObject, decodePatched, reportProblems } from './decode.ts'
 import { decodeMetadata } from './decode-metadata.ts'
 import { applyTracked } from './managed-fields.ts'
 import { applyPatch } from './patch-types.ts'
@@ -40,26 +39,14 @@ export function patch(
 function patched(live: ApiObject, name: string, context: WriteContext, document: Patch, options: WriteOptions): ApiObject {
   const { type } = context
   const result = applyPatch(type.schema, live, document)
-  const object = decodePatched(type, result, document, options)
+  const object = decodePatched(type, result, options, () =>
+    document.type === 'strategic' ? goFormat(document.value as Json) : encodeJson(result),
+  )
   matchNamespace(type, context.namespace, object)
   checkName(object, name)
   type.strategy.defaults?.(object, context)
   return object
 }
-
-/** What does not decode after a patch is the patch's fault: 422 with the cause `patch`. */
-function decodePatched(type: ResourceType, result: Json, document: Patch, options: WriteOptions): ApiObject {
-  const shown = () => (document.type === 'strategic' ? goFormat(document.value as Json) : encodeJson(result))
-  const refuse = (text: string) => invalidError(NOBODY, '', [invalid('patch', shown(), text)])
-  try {
-    return decodeObject(type, result, options, refuse)
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 400) throw error
-    throw refuse(error.message)
-  }
-}
-
-const NOBODY = { group: '', resource: '', kind: '' }
 
 function apply(core: Core, name: string, context: WriteContext, document: Patch, options: WriteOptions): Promise<Updated> {
   const { type, subresource } = context
@@ -85,7 +72,8 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
  */
 function decodeApplied(type: ResourceType, merged: ApiObject, options: WriteOptions): ApiObject {
   if (!type.custom) return decodeObject(type, merged, options)
-  decodeMetadata(merged)
+  decodeMetadata(merged.metadata, (text) => decodeError(type, text))
+  reportProblems(type, [], options)
   type.applySchemaDefaults?.(merged)
   return merged
 }

@@ -46,7 +46,7 @@ export async function scaleVerb(call: Call): Promise<ApiResponse> {
     case 'patch': {
       const kind = patchType(type, call.request.headers['content-type'])
       const given = writeOptions('PatchOptions', call.query, kind === 'apply')
-      const document = decodePatch(kind, bodyText(call.request.body), given.force)
+      const { patch: document } = decodePatch(kind, bodyText(call.request.body), given)
       const options = requestOptions(call, given, [])
       const make = (live: ApiObject) => decodeScale(applyPatch(ANY_SCHEMA, live, document))
       const writes = kind === 'apply' ? applied(call, document, options) : tracked(call, options, make)
