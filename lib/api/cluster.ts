@@ -33,7 +33,7 @@ export interface Cluster {
   readonly server: string
   /** The context's namespace, or that of the pod. */
   readonly namespace?: string
-  readonly source: 'kubeconfig' | 'in-cluster' | 'url'
+  readonly source: 'kubeconfig' | 'in-cluster' | 'url' | 'embedded'
   /** The kubeconfig files, or the folder of the service account, for messages. */
   readonly files: readonly string[]
   /** True: the server's certificate is not verified. Worth a warning. */

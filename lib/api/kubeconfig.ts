@@ -26,6 +26,9 @@ export interface LoadOptions {
   readonly serviceAccount?: string
 }
 
+/** There is no kubeconfig at all, and this is no pod. */
+export class NoClusterError extends ConfigError {}
+
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** Reads everything that is needed to talk to the cluster. Throws a `ConfigError` of one line where something is missing or wrong. */
@@ -35,7 +38,7 @@ export async function loadCluster(options: LoadOptions): Promise<Cluster> {
   const kubeconfig = await readKubeconfig(files)
   if (kubeconfig.contexts.size > 0 || (files.length > 0 && !inPod)) return fromKubeconfig(kubeconfig, options)
   if (inPod) return fromServiceAccount(options)
-  throw new ConfigError(
+  throw new NoClusterError(
     `no kubeconfig found: looked at ${looked.join(', ')}, and this is no pod (KUBERNETES_SERVICE_HOST is not set); name one with --kubeconfig or KUBECONFIG`,
   )
 }

@@ -1,6 +1,7 @@
 /** `tsop apiserver`: the embedded API server alone, for kubectl and clients in any language. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import type { EmbeddedServer } from '../embedded/server.ts'
 import { exitCodes } from './exit-codes.ts'
 
 export const APISERVER_HELP = `Usage: tsop apiserver [options]
@@ -10,6 +11,10 @@ Runs an API server for development and tests, in memory, until it is stopped.
 Options:
   --port PORT        Listen on this port of 127.0.0.1 (default: a free one).
   --kubeconfig FILE  Write a kubeconfig that reaches it.
+  --rbac             Serve TLS, ask for tokens, and allow what roles allow.
+  --simulate         Let workloads seem to run: pods get a node and become ready, claims get volumes. Without it
+                     they are made, as in a cluster without nodes, and wait.
+  --persist FILE     Keep what is stored in this file, from one start to the next.
   -h, --help         Print this help.
 `
 
@@ -25,7 +30,18 @@ export async function apiserver(args: readonly string[]): Promise<number> {
   }
   spareMemory()
   const { createServer } = await import('../embedded/server.ts')
-  const server = await createServer({ port: Number(values.port ?? 0) })
+  let server: EmbeddedServer
+  try {
+    server = await createServer({
+      port: Number(values.port ?? 0),
+      rbac: values.rbac === true,
+      simulate: values.simulate === true ? true : { nodes: [] },
+      ...(values.persist === undefined ? {} : { persist: values.persist }),
+    })
+  } catch (error) {
+    process.stderr.write(`tsop apiserver: ${(error as Error).message}\n`)
+    return exitCodes.configuration
+  }
   if (values.kubeconfig !== undefined) {
     await writeFile(values.kubeconfig, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
     process.stdout.write(`export KUBECONFIG=${values.kubeconfig}\n`)
@@ -49,6 +65,9 @@ function spareMemory(): void {
 interface Values {
   readonly port?: string
   readonly kubeconfig?: string
+  readonly rbac?: boolean
+  readonly simulate?: boolean
+  readonly persist?: string
   readonly help?: boolean
 }
 
@@ -57,7 +76,14 @@ function parse(args: readonly string[]): Values | string {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { port: { type: 'string' }, kubeconfig: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        port: { type: 'string' },
+        kubeconfig: { type: 'string' },
+        rbac: { type: 'boolean' },
+        simulate: { type: 'boolean' },
+        persist: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
     })
     if (values.port !== undefined && !/^\d{1,5}$/.test(values.port)) return `--port takes a number, not ${values.port}`
     return values

@@ -8,6 +8,8 @@ export interface BannerFacts {
   readonly server: string
   /** `''` where there is none. */
   readonly context: string
+  /** The server is embedded, and this file leads to it. */
+  readonly embedded?: { readonly kubeconfig: string }
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined
   readonly controllers: readonly BannerController[]
@@ -32,7 +34,7 @@ export function banner(facts: BannerFacts, hint: string | undefined, colour: boo
     '',
     `  ${paint(1, 'tsop')} ${facts.version} · ${facts.name} ${outcome(facts, paint)}`,
     '',
-    `  ${label('cluster')}${facts.server}${facts.context === '' ? '' : ` (${facts.context})`}`,
+    ...cluster(facts).map((text, i) => `  ${label(i === 0 ? 'cluster' : '')}${text}`),
     `  ${label('namespaces')}${facts.namespaces?.join(', ') ?? 'all'}`,
     ...facts.controllers.map(
       (controller, i) =>
@@ -42,6 +44,11 @@ export function banner(facts: BannerFacts, hint: string | undefined, colour: boo
     '',
     '',
   ].join('\n')
+}
+
+function cluster({ server, context, embedded }: BannerFacts): string[] {
+  if (embedded === undefined) return [context === '' ? server : `${server} (${context})`]
+  return [`${server}, embedded: for development only, nothing really runs`, `export KUBECONFIG=${embedded.kubeconfig}`]
 }
 
 function outcome({ controllers, readyMs }: BannerFacts, paint: (code: number, text: string) => string): string {
@@ -67,8 +74,17 @@ function details({ owns, watches, concurrency, state, problem }: BannerControlle
 }
 
 /** The same facts as one structured line: `ready`, or a warning where a kind cannot be served. */
-export function logBanner(log: Log, { version, name, server, context, namespaces, controllers, readyMs }: BannerFacts): void {
-  const fields = { version, name, server, context, namespaces: namespaces ?? 'all', controllers, readyMs: Math.round(readyMs) }
+export function logBanner(log: Log, { version, name, server, context, embedded, namespaces, controllers, readyMs }: BannerFacts): void {
+  const fields = {
+    version,
+    name,
+    server,
+    context,
+    ...(embedded && { embedded }),
+    namespaces: namespaces ?? 'all',
+    controllers,
+    readyMs: Math.round(readyMs),
+  }
   const waits = waiting(controllers)
   const problems = controllers.filter(({ state }) => state === 'failing').map(({ kindName, problem }) => problem ?? kindName)
   if (waits === undefined) log.info(fields, 'ready')

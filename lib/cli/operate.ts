@@ -10,6 +10,7 @@ import { createLogger } from '../observe/logger.ts'
 import { kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { banner, logBanner } from './banner.ts'
+import { embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { ApplyContext } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
@@ -21,7 +22,7 @@ import { operatorName } from './operator-name.ts'
 import type { Options } from './options.ts'
 import { patience, reachCluster } from './reach-cluster.ts'
 import { aborted, type Stopped, unlessAborted } from './signals.ts'
-import { isSupervised } from './supervisor.ts'
+import { EMBEDDED_KUBECONFIG, isSupervised } from './supervisor.ts'
 import { version } from './version.ts'
 
 /**
@@ -41,7 +42,8 @@ export async function operate(
   const format = options.logFormat ?? (terminal ? 'pretty' : 'json')
   const log = await createLogger({ level: options.logLevel ?? (options.debug ? 'debug' : 'info'), format, colour, stacks: options.debug })
 
-  const cluster = await findCluster(options)
+  const kubeconfig = await embedded(options, cwd, undo)
+  const cluster = kubeconfig === undefined ? await findCluster(options) : await embeddedCluster(kubeconfig)
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
   const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
   undo.push(() => transport.close())
@@ -77,7 +79,8 @@ export async function operate(
     )
   const controllers = await unlessAborted(signal, explain(manager.controllers))
   const { server, context } = cluster
-  const facts = { version: version(), name, server, context, namespaces: options.namespaces, controllers, readyMs }
+  const place = kubeconfig === undefined ? { server, context } : { server, context: '', embedded: { kubeconfig } }
+  const facts = { version: version(), name, ...place, namespaces: options.namespaces, controllers, readyMs }
   if (format === 'json') logBanner(log, facts)
   else process.stdout.write(banner(facts, terminal && !options.once ? hint(handlers) : undefined, colour))
 
@@ -87,6 +90,20 @@ export async function operate(
   const { by, message } = signal.reason as Stopped
   log.info(by === undefined ? { why: message } : { signal: by }, 'stopping: no new run starts, running ones get their time')
   return exitCodes.ok
+}
+
+/** The kubeconfig of the API server that this operator, or the supervisor of `--watch`, runs for want of another one. */
+async function embedded(options: Options, cwd: string, undo: (() => Promise<void>)[]): Promise<string | undefined> {
+  if (isSupervised()) return process.env[EMBEDDED_KUBECONFIG]
+  if (await needsEmbedded(options, cwd, process.env)) {
+    const { kubeconfig, close } = await startEmbedded(options, cwd)
+    undo.push(close)
+    return kubeconfig
+  }
+  if (options.persist !== undefined) {
+    throw new CliError(exitCodes.usage, '--persist is for the embedded API server, and there is a cluster; add --embedded')
+  }
+  return undefined
 }
 
 async function findCluster({ kubeconfig, context }: Options): Promise<Cluster> {
@@ -111,7 +128,7 @@ async function prepare(
 ): Promise<void> {
   // Read before anything is written: a wrong manifest leaves the cluster as it was.
   const manifests = options.apply.length === 0 ? [] : await (await import('./read-manifests.ts')).readManifests(options.apply, cwd)
-  if (options.installCrds) {
+  if (options.installCrds || cluster.source === 'embedded') {
     const { definitions, installCrds } = await import('./install-crds.ts')
     await installCrds(definitions(handlers.map(({ spec }) => spec)), context)
   }

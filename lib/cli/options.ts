@@ -22,9 +22,16 @@ export const OPTIONS = [
   {
     name: 'kubeconfig',
     value: 'FILE',
-    sentence: 'Take the cluster from this kubeconfig; otherwise $KUBECONFIG, ~/.kube/config, or the service account of the pod.',
+    sentence:
+      'Take the cluster from this kubeconfig; otherwise $KUBECONFIG, ~/.kube/config, the service account of the pod, or, without any, an embedded API server.',
   },
   { name: 'context', value: 'NAME', sentence: 'Use this context of the kubeconfig instead of its current one.' },
+  { name: 'embedded', sentence: 'Use an embedded API server, for development only, even where there is a cluster.' },
+  {
+    name: 'persist',
+    value: 'FILE',
+    sentence: 'Keep what the embedded API server stores in this file, from one start to the next.',
+  },
   { name: 'namespace', short: 'n', value: 'NAME', multiple: true, sentence: 'Serve only this namespace; may be given several times.' },
   { name: 'all-namespaces', short: 'A', sentence: 'Serve all namespaces, which is the default.' },
   {
@@ -64,6 +71,8 @@ export interface Options {
   readonly paths: readonly string[]
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
+  readonly embedded: boolean
+  readonly persist: string | undefined
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined
   readonly concurrency: Readonly<Record<string, number>>
@@ -93,6 +102,8 @@ export function parseOptions(args: readonly string[]): Options {
     paths: positionals.length === 0 ? ['handlers'] : positionals,
     kubeconfig: one('kubeconfig'),
     context: one('context'),
+    embedded: flag('embedded'),
+    persist: one('persist'),
     namespaces: namespaces(many('namespace')),
     concurrency: concurrency(many('concurrency')),
     installCrds: flag('install-crds'),
@@ -108,6 +119,12 @@ export function parseOptions(args: readonly string[]): Options {
     help: flag('help'),
   }
   if (options.namespaces !== undefined && flag('all-namespaces')) throw usage('--namespace and --all-namespaces contradict each other')
+  for (const name of ['kubeconfig', 'context'] as const) {
+    if (options[name] === undefined) continue
+    for (const other of ['embedded', 'persist'] as const) {
+      if (options[other] !== false && options[other] !== undefined) throw usage(`--${other} and --${name} contradict each other`)
+    }
+  }
   if (options.once && options.watch) throw usage('--once and --watch contradict each other')
   if (options.check && options.watch) throw usage('--check and --watch contradict each other')
   return options

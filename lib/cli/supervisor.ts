@@ -8,6 +8,9 @@ interface UsedMessage {
 /** Set in the operator's environment. */
 export const SUPERVISED = 'TSOP_SUPERVISED'
 
+/** In the operator's environment: the kubeconfig of the API server that the supervisor runs for it. */
+export const EMBEDDED_KUBECONFIG = 'TSOP_EMBEDDED_KUBECONFIG'
+
 export function isSupervised(): boolean {
   return process.env[SUPERVISED] !== undefined && process.send !== undefined
 }

@@ -8,22 +8,27 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { FileChanges } from './file-changes.ts'
 import type { Options } from './options.ts'
 import { aborted, stopSignal } from './signals.ts'
-import { isUsedMessage, SUPERVISED } from './supervisor.ts'
+import { EMBEDDED_KUBECONFIG, isUsedMessage, SUPERVISED } from './supervisor.ts'
 
 /** The operator's own grace period, and a little to end in. */
 const GRACE_MS = 35_000
 
 /** Resolves with the exit code of the operator that ran last, once the supervisor was asked to stop. */
-export async function watch(args: readonly string[], { paths }: Options): Promise<ExitCode> {
+export async function watch(args: readonly string[], options: Options): Promise<ExitCode> {
   const { signal, dispose } = stopSignal()
-  const changes = new FileChanges(paths)
+  // Here, so that what is in it outlives the operators.
+  const embedded = (await needsEmbedded(options, process.cwd(), process.env)) ? await startEmbedded(options, process.cwd()) : undefined
+  const env = embedded === undefined ? {} : { [EMBEDDED_KUBECONFIG]: embedded.kubeconfig }
+  const changes = new FileChanges(options.paths)
   const rest = args.filter((arg) => arg !== '--watch')
   const stopped = aborted(signal)
-  let operator = start(rest, changes, signal)
+  const begin = () => start(rest, env, changes, signal)
+  let operator = begin()
   try {
     for (;;) {
       await Promise.race([stopped, changes.next()])
@@ -34,18 +39,19 @@ export async function watch(args: readonly string[], { paths }: Options): Promis
       }
       say('restarting')
       await stop(operator)
-      if (!signal.aborted) operator = start(rest, changes, signal)
+      if (!signal.aborted) operator = begin()
     }
   } finally {
     changes.close()
+    await embedded?.close()
     dispose()
   }
 }
 
-function start(args: readonly string[], changes: FileChanges, signal: AbortSignal): ChildProcess {
+function start(args: readonly string[], env: NodeJS.ProcessEnv, changes: FileChanges, signal: AbortSignal): ChildProcess {
   const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, [SUPERVISED]: '1' },
+    env: { ...process.env, ...env, [SUPERVISED]: '1' },
     // A group of its own: Ctrl-C in a terminal reaches only the supervisor, which passes it on once.
     detached: true,
   })

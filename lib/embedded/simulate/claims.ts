@@ -14,6 +14,7 @@ export class Claims {
   async sync(namespace: string, name: string): Promise<void> {
     const claim = this.#world.get(CLAIMS, namespace, name)
     const uid = claim?.metadata.uid ?? ''
+    if (this.#world.simulation.nodes.length === 0) return
     if (claim === undefined || isTerminating(claim) || claim.status?.phase === 'Bound' || this.#waiting.has(uid)) return
     const storageClass: string | undefined = claim.spec.storageClassName
     if (storageClass !== undefined && storageClass !== '' && this.#world.get(STORAGE_CLASSES, '', storageClass) === undefined) return

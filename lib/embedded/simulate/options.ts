@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly claimBoundMs?: number
   /** Asked when a pod would become ready. Default: what its annotation `simulate.tsop.dev/fail` says. */
   readonly podFailure?: (pod: ApiObject) => PodFailure | undefined
-  /** Names of nodes. Default: one, `embedded`. */
+  /** Names of nodes. Default: one, `embedded`. None: pods and claims are made and wait, as in a cluster without nodes. */
   readonly nodes?: readonly string[]
 }
 

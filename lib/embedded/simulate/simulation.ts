@@ -80,7 +80,7 @@ async function furnish(world: World): Promise<void> {
       ],
     })
   }
-  if (world.list(STORAGE_CLASSES).length > 0) return
+  if (world.simulation.nodes.length === 0 || world.list(STORAGE_CLASSES).length > 0) return
   await world.create(STORAGE_CLASSES, {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',

@@ -1,0 +1,90 @@
+/**
+ * The cluster of those who have none: an API server in this process. Where it is, is written to `.tsop/kubeconfig`, for kubectl
+ * and for the operator itself, which reaches it like any other.
+ */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemClock, systemRandom } from '../api/clock.ts'
+import type { Cluster } from '../api/cluster.ts'
+import { createTransport } from '../api/http-transport.ts'
+import { loadCluster, NoClusterError } from '../api/kubeconfig.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
+import type { Options } from './options.ts'
+
+export interface EmbeddedCluster {
+  readonly kubeconfig: string
+  close(): Promise<void>
+}
+
+/** Of the context that is written: how a kubeconfig of a server that has ended is recognised. */
+export const EMBEDDED_CONTEXT = 'embedded'
+const FOLDER = '.tsop'
+const PROBE_MS = 2000
+
+/** Whether the operator has to bring its own cluster: it was asked to, or there is none. */
+export async function needsEmbedded(options: Options, cwd: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (options.embedded) return true
+  if (options.kubeconfig !== undefined || options.context !== undefined) return false
+  if (await isLeftOver(env, cwd)) return true
+  try {
+    await loadCluster({ env })
+    return false
+  } catch (error) {
+    // Anything that is wrong with a kubeconfig is for its owner to know, not a reason to do without.
+    return error instanceof NoClusterError
+  }
+}
+
+/**
+ * `$KUBECONFIG` still names the file of an earlier start, as it was told to, and that server has ended: with its file, or, where it
+ * was killed, without a word.
+ */
+async function isLeftOver(env: NodeJS.ProcessEnv, cwd: string): Promise<boolean> {
+  const file = kubeconfigFile(cwd)
+  if (env['KUBECONFIG'] !== file) return false
+  try {
+    const cluster = await loadCluster({ env })
+    if (cluster.context !== EMBEDDED_CONTEXT) return false
+    const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
+    try {
+      await transport.request({ method: 'GET', path: '/version', timeoutMs: PROBE_MS })
+      return false
+    } catch {
+      return true
+    } finally {
+      await transport.close()
+    }
+  } catch (error) {
+    return error instanceof NoClusterError
+  }
+}
+
+/** @throws CliError where the port or the file cannot be had */
+export async function startEmbedded({ persist }: Options, cwd: string): Promise<EmbeddedCluster> {
+  const { createServer } = await import('../embedded/server.ts')
+  const file = kubeconfigFile(cwd)
+  try {
+    const server = await createServer({ port: 0, simulate: true, ...(persist === undefined ? {} : { persist }) })
+    await mkdir(join(cwd, FOLDER), { recursive: true })
+    await writeFile(join(cwd, FOLDER, '.gitignore'), '*\n')
+    await writeFile(file, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
+    return {
+      kubeconfig: file,
+      async close() {
+        await rm(file, { force: true })
+        await server.close()
+      },
+    }
+  } catch (error) {
+    throw new CliError(exitCodes.configuration, `the embedded API server does not start: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+export async function embeddedCluster(kubeconfig: string): Promise<Cluster> {
+  return { ...(await loadCluster({ kubeconfig, env: {} })), source: 'embedded' }
+}
+
+function kubeconfigFile(cwd: string): string {
+  return join(cwd, FOLDER, 'kubeconfig')
+}
