@@ -5,12 +5,13 @@ import { ADMIN, type Attributes, type Core } from './core.ts'
 import { discovery } from './discovery.ts'
 import { health } from './health.ts'
 import { negotiateError } from './negotiate.ts'
+import { TOO_DEEP } from './nesting.ts'
 import { newUid } from './object-meta.ts'
 import { openapi } from './openapi.ts'
 import { withJsonBody } from './protobuf.ts'
 import { parseResourcePath, type ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
-import { ApiError, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
+import { ApiError, badRequest, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
 import type { ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
 import { type Call, type Extensions, runVerb } from './verbs.ts'
 
@@ -42,12 +43,19 @@ export function createHandler(parts: HandlerParts): (request: ApiRequest) => Pro
       const user = parts.authenticate?.(headers) ?? ADMIN
       return await route(parts, request, path, query, user, extra, warnings)
     } catch (error) {
-      if (!(error instanceof ApiError)) report(error)
-      const known = error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error))
+      const known = knownError(error, report)
       if (known === PAGE_NOT_FOUND) return plainText(404, '404 page not found\n', extra)
       return answerError(known, negotiateError(headers.accept, headers['user-agent'], query), extra)
     }
   }
+}
+
+function knownError(error: unknown, report: (error: unknown) => void): ApiError {
+  if (error instanceof ApiError) return error
+  // A patch can nest deeper what nested deep already; the stack is the limit of what can be handled.
+  if (error instanceof RangeError && error.message.includes('call stack')) return badRequest(TOO_DEEP)
+  report(error)
+  return internalError(error instanceof Error ? error.message : String(error))
 }
 
 /** Not a Status: nothing serves this path. */

@@ -25,6 +25,11 @@ export class Version implements Stored {
   }
 
   pack(): void {
-    if (typeof this.#content !== 'string') this.#content = encodeJson(this.#content)
+    if (typeof this.#content === 'string') return
+    try {
+      this.#content = encodeJson(this.#content)
+    } catch {
+      // Nests too deep to be written. A write must not fail for what it is not about.
+    }
   }
 }
