@@ -1,15 +1,13 @@
 /** The package as users get it: packed, installed into an empty project, used there. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-/** Recorded data: the only files of lib that tsc does not copy. */
-const DATA = 'lib/embedded/data'
 
 const HANDLER = `
 import { onDelete, onReconcile, owns, requeueAfter, resource, TerminalError, z, type Context, type Resource } from 'tsop'
@@ -48,9 +46,7 @@ describe('the packed package', function () {
     // Built aside, for a build in the working copy would pull dist away under whoever uses it.
     const copy = join(directory, 'package')
     run('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', join(copy, 'dist')], ROOT)
-    for (const file of readdirSync(join(ROOT, DATA))) {
-      if (file.endsWith('.br')) copyFileSync(join(ROOT, DATA, file), join(copy, 'dist/embedded/data', file))
-    }
+    run(process.execPath, ['scripts/copy-data.ts', join(copy, 'dist')], ROOT)
     for (const file of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']) {
       if (existsSync(join(ROOT, file))) writeFileSync(join(copy, file), readFileSync(join(ROOT, file)))
     }
@@ -68,9 +64,10 @@ describe('the packed package', function () {
   after(() => rmSync(directory, { recursive: true, force: true }))
 
   it('has declarations and a source map for each file, and nothing but what is needed', () => {
-    const sources = readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+    const files = readdirSync(join(ROOT, 'lib'), { recursive: true, encoding: 'utf8' })
+    const sources = files.filter((file) => file.endsWith('.ts'))
     const built = sources.flatMap((file) => ['.js', '.js.map', '.d.ts'].map((extension) => `dist/${file.replace(/\.ts$/, extension)}`))
-    const data = readdirSync(join(ROOT, DATA)).flatMap((file) => (file.endsWith('.br') ? [`dist/embedded/data/${file}`] : []))
+    const data = files.filter((file) => file.endsWith('.br')).map((file) => `dist/${file}`)
     const expected = [...built, ...data]
     expect(packed).to.include.members(expected)
     const others = packed.filter((file) => !expected.includes(file))
