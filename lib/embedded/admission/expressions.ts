@@ -2,7 +2,9 @@
  * CEL expressions of policies and match conditions: `object`, `oldObject`, `request`, `namespaceObject`, and where they are
  * declared `params`, `authorizer` and `variables`.
  */
-import { AuthorizerValue, ResourceCheck } from '../cel/library/authorization.ts'
+
+import { serviceAccountGroups, serviceAccountName } from '../auth/service-account.ts'
+import { type Ask, authorizerValue, resourceCheckValue } from '../cel/library/authorization.ts'
 import { compilePolicyExpression, type PolicyProgram } from '../cel/policy.ts'
 import { CelError, MapValue, type Value } from '../cel/values.ts'
 import type { ApiObject } from '../types.ts'
@@ -63,7 +65,7 @@ function valuesOf(subject: Subject, composited: readonly Composited[]): Record<s
     request: once(() => describeRequest(request, type)),
     namespaceObject: once(() => namespaceOf(subject)),
     params,
-    authorizer: once(() => authorizerOf(subject)),
+    authorizer: once(() => authorizerValue(askerOf(subject))),
     'authorizer.requestResource': once(() => requestResource(subject)),
   }
   if (composited.length > 0) values.variables = new Variables(composited, values)
@@ -87,13 +89,22 @@ function namespaceOf({ core, request }: Subject): object | null {
   return { metadata, spec: namespace.spec, status: namespace.status }
 }
 
-function authorizerOf({ core, request }: Subject): AuthorizerValue {
-  return new AuthorizerValue(request.user, (attributes) => core.authorizer?.authorize(attributes) ?? { allowed: true, reason: '' })
+/** Whether the user of the request, or a service account, may do something else as well. */
+function askerOf({ core, request }: Subject): Ask {
+  return ({ serviceAccount: account, verb, path, group = '', resource = '', subresource = '', namespace = '', name = '' }) => {
+    const user =
+      account === undefined
+        ? request.user
+        : { name: serviceAccountName(account.namespace, account.name), groups: serviceAccountGroups(account.namespace) }
+    const attributes = { user, verb, group, version: '*', resource, subresource, namespace, name }
+    const asked = path === undefined ? attributes : { ...attributes, path }
+    return core.authorizer?.authorize(asked) ?? { allowed: true, reason: '' }
+  }
 }
 
-function requestResource(subject: Subject): ResourceCheck {
+function requestResource(subject: Subject): Value {
   const { type, subresource, namespace, name } = subject.request
-  return new ResourceCheck(authorizerOf(subject), { group: type.group, resource: type.resource, subresource, namespace, name })
+  return resourceCheckValue(askerOf(subject), { group: type.group, resource: type.resource, subresource, namespace, name })
 }
 
 /** Each is evaluated when it is first asked for, and once. */
