@@ -70,17 +70,20 @@ export const forbidden = (field: string, detail: string): FieldError => ({ type:
 export const tooLong = (field: string, max: number): FieldError => ({
   type: 'TooLong',
   field,
-  message: `Too long: may not be more than ${max} bytes`,
+  message: `Too long: may not be more than ${max} ${max === 1 ? 'byte' : 'bytes'}`,
 })
 export const tooMany = (field: string, actual: number, max: number): FieldError => ({
   type: 'TooMany',
   field,
-  message: `Too many: ${actual}: must have at most ${max} items`,
+  message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
 })
 
-/** A value as Go shows it in an error: strings quoted, numbers bare, the rest as JSON. */
+/** A value as Go shows it in an error: strings quoted, numbers bare, the rest as Go's JSON. */
 export function show(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   if (typeof value === 'string') return JSON.stringify(value)
-  return encodeJson(value as object)
+  const text = encodeJson(value as object)
+  return typeof value === 'object' ? text.replaceAll(/[<>&\u2028\u2029]/g, escapeUnit) : text
 }
+
+const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

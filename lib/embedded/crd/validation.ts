@@ -9,7 +9,6 @@ import { type Definition, type DefinitionSpec, type DefinitionVersion, isTrue, t
 import { findField } from './field-path.ts'
 import { goVersions } from './go-values.ts'
 import { hoist } from './hoisted.ts'
-import { celErrors } from './rules.ts'
 import { schemaErrors } from './schema-errors.ts'
 
 export function validateDefinition(definition: Definition): FieldError[] {
@@ -94,7 +93,10 @@ function versionErrors(spec: DefinitionSpec, versions: readonly DefinitionVersio
   for (const [i, { at, in: inside, version }] of places.entries()) {
     const schema = version.schema?.openAPIV3Schema
     const withStatus = i === 0 ? anyStatus : (version.subresources ?? top.subresources)?.status !== undefined
-    if (schema !== undefined) errors.push(...schemaOf(schema, `${at}.openAPIV3Schema`, withStatus, old))
+    if (schema !== undefined) {
+      const unchanged = old?.versions.some((each) => equalJson(each.schema?.openAPIV3Schema, schema)) ?? false
+      errors.push(...schemaErrors(schema, `${at}.openAPIV3Schema`, { withStatus, unchanged }))
+    }
     errors.push(...scaleErrors(version.subresources, `${inside}.subresources`))
     for (const [n, column] of (version.additionalPrinterColumns ?? []).entries()) {
       errors.push(...columnErrors(column, `${inside}.additionalPrinterColumns[${n}]`))
@@ -109,14 +111,6 @@ function versionErrors(spec: DefinitionSpec, versions: readonly DefinitionVersio
     errors.push(invalid('spec.versions', quoted, 'must have exactly one version marked as storage version'))
   }
   return errors
-}
-
-/** CEL rules are compiled only where the rest of the schema is right. */
-function schemaOf(schema: Schema, field: string, withStatus: boolean, old: DefinitionSpec | undefined): FieldError[] {
-  const errors = schemaErrors(schema, field, withStatus)
-  if (errors.length > 0) return errors
-  const unchanged = old?.versions.some((version) => equalJson(version.schema?.openAPIV3Schema, schema)) ?? false
-  return celErrors(schema, field, unchanged)
 }
 
 function deprecationErrors({ deprecated, deprecationWarning: text }: DefinitionVersion): string[] {

@@ -44,7 +44,7 @@ function checkMap(items: readonly unknown[], names: readonly string[], path: str
 /** A missing key is one like any other. */
 function keyOf(item: JsonObject | null, names: readonly string[]): JsonObject {
   const key: JsonObject = Object.create(null)
-  for (const name of names) if (item !== null && Object.hasOwn(item, name)) key[name] = item[name]
+  for (const name of names.toSorted()) if (item !== null && Object.hasOwn(item, name)) key[name] = item[name]
   return key
 }
 

@@ -21,7 +21,7 @@ describe('validation against a schema', () => {
       ['v Invalid Invalid value: "é": v in body should be at least 2 chars long'],
     ],
     ['a length in code points', { type: 'string', maxLength: 1 }, '😀', []],
-    ['a string too long', { type: 'string', maxLength: 1 }, '😀😀', ['v TooLong Too long: may not be more than 1 bytes']],
+    ['a string too long', { type: 'string', maxLength: 1 }, '😀😀', ['v TooLong Too long: may not be more than 1 byte']],
     ['a pattern', { type: 'string', pattern: '^a+$' }, 'b', [`v Invalid Invalid value: "b": v in body should match '^a+$'`]],
     ['a pattern only Go has', { type: 'string', pattern: '(?i)^(?P<x>a)\\z' }, 'A', []],
     ['a wrong type', { type: 'integer' }, 'x', ['v TypeInvalid Invalid value: "string": v in body must be of type integer: "string"']],
@@ -86,7 +86,7 @@ describe('validation against a schema', () => {
       'too many items',
       { type: 'array', items: { type: 'string' }, maxItems: 1 },
       ['a', 'b'],
-      ['v TooMany Too many: 2: must have at most 1 items'],
+      ['v TooMany Too many: 2: must have at most 1 item'],
     ],
     ['required fields', object({}, { required: ['a'] }), {}, ['v.a Required Required value']],
     ['an inherited name is not there', object({}, { required: ['toString'] }), {}, ['v.toString Required Required value']],
@@ -146,7 +146,7 @@ describe('validation against a schema', () => {
     it('finds the old item of a list of type map by its keys', () => {
       const old = [{ k: 'a', s: 'long' }, { k: 'b' }]
       expect(says({ ...named, items }, [{ k: 'b' }, { k: 'a', s: 'long' }, { k: 'c', s: 'new' }], old)).to.deep.equal([
-        'v[2].s TooLong Too long: may not be more than 1 bytes',
+        'v[2].s TooLong Too long: may not be more than 1 byte',
       ])
     })
 
