@@ -9,6 +9,7 @@ import { TOO_DEEP } from './nesting.ts'
 import { newUid } from './object-meta.ts'
 import { openapi } from './openapi.ts'
 import { withJsonBody } from './protobuf.ts'
+import { protobufError, wantsOnlyProtobuf } from './protobuf-status.ts'
 import { parseResourcePath, type ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
 import { ApiError, badRequest, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
@@ -45,6 +46,7 @@ export function createHandler(parts: HandlerParts): (request: ApiRequest) => Pro
     } catch (error) {
       const known = knownError(error, report)
       if (known === PAGE_NOT_FOUND) return plainText(404, '404 page not found\n', extra)
+      if (wantsOnlyProtobuf(headers.accept)) return protobufError(known, extra)
       return answerError(known, negotiateError(headers.accept, headers['user-agent'], query), extra)
     }
   }
@@ -76,7 +78,8 @@ async function route(
     allowed(core, { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path }, request)
     return notResource(core, request, path, query, extra)
   }
-  const watch = isWatch(query) || target.watch
+  // `?watch` on the path of one object is a plain get, as there.
+  const watch = (target.name === '' && isWatch(query)) || target.watch
   const verb = verbOf(request.method, target, watch)
   const attributes: Attributes = {
     user,

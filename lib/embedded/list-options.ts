@@ -1,7 +1,8 @@
 /** `ListOptions` of a list or a watch: read from the query, with the errors the API server gives for them. */
+import type { Core } from './core.ts'
 import { type FieldError, forbidden, notSupported, show } from './field-error.ts'
 import { type LabelMatcher, type ObjectMatcher, parseFieldSelector, parseLabelSelector, selectedName } from './selectors.ts'
-import { ApiError, badRequest, invalidError } from './status.ts'
+import { ApiError, badRequest, invalidError, plainError } from './status.ts'
 import type { ResourceType } from './types.ts'
 
 export interface ListOptions {
@@ -77,6 +78,17 @@ export function tooLarge(wanted: string, current: number): ApiError {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })
+}
+
+/** What a get may ask of the state it reads: any, or one not older than a revision. @throws ApiError 500, 504 */
+export function notOlderThan(core: Core, resourceVersion: string): void {
+  let revision: number
+  try {
+    revision = parseResourceVersion(resourceVersion)
+  } catch (error) {
+    throw plainError((error as Error).message)
+  }
+  if (revision > core.store.revision) throw tooLarge(resourceVersion, core.store.revision)
 }
 
 interface Given {

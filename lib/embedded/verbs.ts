@@ -3,6 +3,7 @@ import { bodyText, decodeBody, UnreadableBody } from './body.ts'
 import type { Core } from './core.ts'
 import { isObject } from './json.ts'
 import { list } from './list.ts'
+import { notOlderThan } from './list-options.ts'
 import { bodyMedia, negotiate, type Representation } from './negotiate.ts'
 import type { WriteOptions } from './operations/context.ts'
 import { create } from './operations/create.ts'
@@ -64,7 +65,7 @@ export function runVerb(call: Call): Promise<ApiResponse> | ApiResponse {
   const { verb, target, type, request } = call
   const own = call.extensions.get(`${type.bucket}${target.subresource === '' ? '' : `/${target.subresource}`} ${verb}`)
   if (own !== undefined) return extended(call, own)
-  if (request.method === 'HEAD') throw methodNotAllowed()
+  if (request.method === 'HEAD' && !type.custom) throw methodNotAllowed()
   if (target.subresource === 'scale' && type.scale !== undefined) return scaleVerb(call)
   if (target.subresource !== '' && target.subresource !== 'status') return unsupportedSubresource(call)
   if (target.subresource === 'status' && verb !== 'get' && verb !== 'update' && verb !== 'patch') throw unsupported(call)
@@ -105,7 +106,8 @@ export function representation(call: Call, watching = false): Representation {
 
 async function get(call: Call): Promise<ApiResponse> {
   const form = representation(call)
-  const { core, type, namespace, target } = call
+  const { core, type, namespace, target, query } = call
+  if (query.has('resourceVersion')) notOlderThan(core, query.get('resourceVersion') ?? '')
   return respond(call, 200, await core.operations.get(type, namespace, target.name), form)
 }
 
@@ -300,7 +302,7 @@ function unsupportedSubresource(call: Call): never {
 }
 
 /** @returns 405 in the words of custom kinds, which go through another handler. */
-function unsupported({ type, verb }: Call): ApiError {
+export function unsupported({ type, verb }: Call): ApiError {
   const { code, reason, message, details } = methodNotAllowed()
   if (!type.custom) return new ApiError(code, reason, message, details)
   return new ApiError(code, reason, `${verb} is not supported on resources of kind "${type.resource}.${type.group}"`, {

@@ -309,6 +309,37 @@ describe('a watch', () => {
       expect(sink.lines).to.deep.equal(['ADDED a 2'])
     })
 
+    it('may have a long history to catch up with, on top of which as much may come as ever', async () => {
+      for (let i = 0; i < 10_000; i++) world.put('n', 'a', { i })
+      const sink = new Reader()
+      sink.slow = true
+      world.watch('resourceVersion=1', { sink })
+      for (let i = 0; i < 5_000; i++) world.put('n', 'b', { i })
+      expect(sink.end_).to.equal(undefined)
+      sink.read()
+      await world.settled()
+      expect(sink.lines).to.have.length(15_000)
+    })
+
+    it('whose objects are converted as well waits for both', async () => {
+      let convert = () => {}
+      const slowly: ResourceType = {
+        ...widgets,
+        convert: (object, apiVersion) => new Promise((resolve) => (convert = () => resolve({ ...object, apiVersion }))),
+      }
+      const sink = new Reader()
+      sink.slow = true
+      world.put('', 'a', {}, widgets)
+      world.put('', 'b', { apiVersion: 'x.io/v2' }, widgets)
+      world.put('', 'c', {}, widgets)
+      world.watch('', { of: slowly, sink })
+      convert()
+      await world.clock.advance(0)
+      expect(sink.lines).to.deep.equal(['ADDED a 2', 'ADDED b 3'])
+      sink.read(true)
+      expect(sink.lines).to.deep.equal(['ADDED a 2', 'ADDED b 3', 'ADDED c 4'])
+    })
+
     it('may have a large state to read at the beginning', async () => {
       for (let i = 0; i < 11_000; i++) world.put('n', `c${i}`)
       const sink = new Reader()
