@@ -75,7 +75,7 @@ export interface CustomTemplate {
 export const recorded = once(() => JSON.parse(read('core.json').toString()) as RecordedCore)
 export const customTemplate = once(() => JSON.parse(read('custom.json').toString()) as CustomTemplate)
 /** The whole OpenAPI v2 document: two megabytes of JSON. */
-export const openapiV2 = once(() => read('openapi-v2.json'))
+export const openapiV2 = weakly(() => read('openapi-v2.json'))
 
 /** Of `group/version/resource`, as its Table has them. */
 export function recordedColumns(key: string): readonly TableColumn[] | undefined {
@@ -142,7 +142,7 @@ const definitionTexts = once(() => {
   return new Map(lines.map((line) => [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)]))
 })
 
-const documents = once(() => {
+const documents = weakly(() => {
   const data = read('openapi-v3.txt')
   const first = data.indexOf('\n')
   let start = first + 1
@@ -165,5 +165,17 @@ function once<T>(make: () => T): () => T {
   return () => {
     value ??= { of: make() }
     return value.of
+  }
+}
+
+/** Made again when memory was short in between: megabytes that few ask for. */
+function weakly<T extends object>(make: () => T): () => T {
+  let last: WeakRef<T> | undefined
+  return () => {
+    const known = last?.deref()
+    if (known !== undefined) return known
+    const value = make()
+    last = new WeakRef(value)
+    return value
   }
 }

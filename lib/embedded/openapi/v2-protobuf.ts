@@ -2,6 +2,7 @@
  * The OpenAPI v2 document in protobuf (`gnostic-models/openapiv2`), for kubectl: it accepts no other form of it, and asks for it
  * where the v3 documents do not have what it looks for, as with a kind that nobody serves.
  */
+import { DELIMITED, FIXED64, tag, VARINT, Writer } from '../protobuf-writer.ts'
 
 type Value = unknown
 type Members = Readonly<Record<string, Value>>
@@ -14,60 +15,6 @@ export function openapiV2Protobuf(document: Members): Buffer {
   members(writer, DOCUMENT, document)
   return writer.done()
 }
-
-class Writer {
-  #bytes = Buffer.allocUnsafe(1024)
-  #length = 0
-
-  varint(value: number): void {
-    this.#room(10)
-    let rest = value
-    while (rest > 127) {
-      this.#bytes[this.#length++] = (rest % 128) | 128
-      rest = Math.floor(rest / 128)
-    }
-    this.#bytes[this.#length++] = rest
-  }
-
-  double(value: number): void {
-    this.#room(8)
-    this.#length = this.#bytes.writeDoubleLE(value, this.#length)
-  }
-
-  text(value: string): void {
-    const size = Buffer.byteLength(value)
-    this.varint(size)
-    this.#room(size)
-    this.#length += this.#bytes.write(value, this.#length)
-  }
-
-  /** What `write` appends, after its length. */
-  delimited(write: (to: Writer) => void): void {
-    const inner = new Writer()
-    write(inner)
-    const data = inner.done()
-    this.varint(data.length)
-    this.#room(data.length)
-    data.copy(this.#bytes, this.#length)
-    this.#length += data.length
-  }
-
-  done(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
-  }
-
-  #room(size: number): void {
-    if (this.#length + size <= this.#bytes.length) return
-    const more = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + size))
-    this.#bytes.copy(more, 0, 0, this.#length)
-    this.#bytes = more
-  }
-}
-
-const VARINT = 0
-const FIXED64 = 1
-const DELIMITED = 2
-const tag = (to: Writer, field: number, type: number) => to.varint(field * 8 + type)
 
 const string: Write = (to, field, value) => {
   if (value === '') return
