@@ -14,7 +14,10 @@ interface Row {
 }
 
 /** Objects, shortened, and the rows of them in the Tables of a real server. */
-const ROWS = JSON.parse(readFileSync(new URL('./columns.json', import.meta.url), 'utf8')) as Row[]
+const ROWS = readFileSync(new URL('./columns.recorded.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Row)
 
 const NOW = Date.parse('2026-11-30T15:00:00Z')
 

@@ -12,7 +12,10 @@ interface Pair {
 }
 
 /** The same objects in both forms, as a real server answered them. */
-const PAIRS = JSON.parse(readFileSync(new URL('./bodies.json', import.meta.url), 'utf8')) as Pair[]
+const PAIRS = readFileSync(new URL('./bodies.recorded.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Pair)
 
 describe('bodies in protobuf', () => {
   for (const { protobuf, json } of PAIRS) {
