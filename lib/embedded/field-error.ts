@@ -55,10 +55,7 @@ export const typeInvalid = (field: string, value: unknown, detail: string): Fiel
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: 'NotSupported',
   field,
-  message: with_(
-    `Unsupported value: ${show(value)}`,
-    supported.length === 0 ? '' : `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,
-  ),
+  message: with_(`Unsupported value: ${show(value)}`, supported.length === 0 ? '' : `supported values: ${supported.map(quote).join(', ')}`),
 })
 export const duplicate = (field: string, value: unknown): FieldError => ({
   type: 'Duplicate',
@@ -81,9 +78,23 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
 /** A value as Go shows it in an error: strings quoted, numbers bare, the rest as Go's JSON. */
 export function show(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') return quote(value)
   const text = encodeJson(value as object)
   return typeof value === 'object' ? text.replaceAll(/[<>&\u2028\u2029]/g, escapeUnit) : text
 }
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+// What Go's strconv.IsPrint refuses, as far as JSON has not escaped it already.
+const UNPRINTABLE = /\\u00([0-9a-f]{2})|[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu
+const SHORT: Readonly<Record<string, string>> = { '07': '\\a', '0b': '\\v' }
+
+/** A text as Go's `%q` shows it. */
+export function quote(text: string): string {
+  return JSON.stringify(text).replaceAll(UNPRINTABLE, (found: string, code: string | undefined) => {
+    if (code !== undefined) return SHORT[code] ?? `\\x${code}`
+    const point = found.codePointAt(0) ?? 0
+    const hex = point.toString(16)
+    return point < 0x80 ? `\\x${hex}` : point > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`
+  })
+}

@@ -3,7 +3,7 @@
  * itself: it accepts their names, serves them, and clears up behind them.
  */
 import { type Core, SYSTEM } from '../core.ts'
-import { cloneJson } from '../json.ts'
+import { cloneJson, equalJson } from '../json.ts'
 import { timestamp } from '../object-meta.ts'
 import { isKnownFormat } from '../schema/formats.ts'
 import type { ResourceType, Schema, StoreEvent, Strategy } from '../types.ts'
@@ -71,7 +71,7 @@ function unknownFormats({ spec }: Definition): string[] {
   const schemas = (spec.versions ?? []).map((version) => version.schema?.openAPIV3Schema)
   const [first] = schemas
   // One that all versions share is warned of once.
-  const different = schemas.every((each) => JSON.stringify(each) === JSON.stringify(first)) ? [first] : schemas
+  const different = schemas.every((each) => equalJson(each, first)) ? [first] : schemas
   return different.flatMap((schema) => (schema === undefined ? [] : visit(schema)))
 }
 

@@ -1,5 +1,6 @@
 /** OpenAPI documents of custom groups, from the recorded ones of a group that stands for all. */
 import { customTemplate } from '../data/recorded.ts'
+import { encodeJson } from '../json.ts'
 import type { ResourceType, Schema } from '../types.ts'
 import { publishV2, publishV3 } from './publish.ts'
 
@@ -11,7 +12,7 @@ export function customDocument(types: readonly ResourceType[]): string {
   for (const type of types) {
     const fill = filler(type)
     addPaths(paths, type.namespaced ? namespaced : cluster, type, fill)
-    components[definitionName(type)] = JSON.stringify(withKind(publishV3(type.schema.root, properties), type))
+    components[definitionName(type)] = encodeJson(withKind(publishV3(type.schema.root, properties), type))
     components[`${definitionName(type)}List`] = fill(list)
   }
   const scales = types.some((type) => type.subresources.includes('scale'))
@@ -31,7 +32,7 @@ export function customV2(types: Iterable<ResourceType>): { paths: string; defini
   for (const type of types) {
     const fill = filler(type)
     addPaths(paths, type.namespaced ? namespaced : cluster, type, fill)
-    definitions[definitionName(type)] = JSON.stringify(withKind(publishV2(type.schema.root, { ...properties, metadata }), type))
+    definitions[definitionName(type)] = encodeJson(withKind(publishV2(type.schema.root, { ...properties, metadata }), type))
     definitions[`${definitionName(type)}List`] = fill(list)
   }
   return { paths: joined(paths).slice(1, -1), definitions: joined(definitions).slice(1, -1) }

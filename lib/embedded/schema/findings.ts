@@ -2,7 +2,7 @@
  * What validation found, as kube-openapi collects it: messages are not said twice, and successful checks are counted, because
  * the alternative of an `anyOf` that came farthest tells what is wrong.
  */
-import { type FieldError, invalid, notSupported, required, tooLong, tooMany, typeInvalid } from '../field-error.ts'
+import { type FieldError, invalid, notSupported, quote, required, tooLong, tooMany, typeInvalid } from '../field-error.ts'
 
 export interface Finding {
   /** Relative to where validation began, with a leading dot at the root; undefined: of no field. */
@@ -41,7 +41,7 @@ const finding = (path: string, text: string, toError: Finding['toError']): Findi
 
 /** `actual`: the JSON type that was found, or the text that is not of the format. */
 export function wrongType(path: string, expected: string, actual: string): Finding {
-  const text = `${path} in body must be of type ${expected}: ${JSON.stringify(actual)}`
+  const text = `${path} in body must be of type ${expected}: ${quote(actual)}`
   return finding(path, text, (field) => typeInvalid(field, actual, text))
 }
 

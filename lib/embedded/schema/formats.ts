@@ -74,13 +74,22 @@ const UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.
 
 /** `time.ParseDuration`, else any number with a unit somewhere in it: `3 days` is one, and so is `1.5 weeks`. */
 export function isDuration(text: string): boolean {
-  if (DURATION.test(text)) return true
+  if (DURATION.test(text) && !isTooLong(text)) return true
   let found = false
   for (const match of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
     if (BigInt(match[1]!) > 2n ** 63n - 1n) return false
     found ||= UNIT.test(match[2]!.toLowerCase())
   }
   return found
+}
+
+const SECONDS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, µs: 1e-6, μs: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 }
+const LONGEST_SECONDS = 2 ** 63 / 1e9
+
+function isTooLong(text: string): boolean {
+  let seconds = 0
+  for (const [, number, unit] of text.matchAll(/([\d.]+)([a-zµμ]+)/g)) seconds += Number(number) * (SECONDS[unit!] ?? 0)
+  return seconds >= LONGEST_SECONDS
 }
 
 /** Leading zeros are let through, as in the real server. */
@@ -149,7 +158,8 @@ function isAuthority(authority: string): boolean {
   if (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at))) return false
   const host = authority.slice(at + 1)
   const parts = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d*))?$/.exec(host)
-  return parts !== null && !/[ "<>\\^`{|}#/]/.test(parts[1]!) && !/%(?![0-9a-fA-F]{2})/.test(parts[1]!)
+  // Only bytes beyond ASCII, and the percent sign itself, may be escaped in a host.
+  return parts !== null && !/[ \\^`{|}#/]|%(?!25|[89a-fA-F][0-9a-fA-F])/.test(parts[1]!)
 }
 
 function isIsbn10(text: string): boolean {

@@ -4,17 +4,18 @@ import { formatNumber, isInt64, isJsonInteger } from './go.ts'
 import type { SchemaNode } from './node.ts'
 
 export function checkNumber(node: SchemaNode, value: number | bigint, path: string, out: Findings): void {
+  // Limits are floats in Go, however many digits a definition gives them.
   const { schema } = node
   if (!fits(node, value)) out.add(general(`Checked value ${mustBe(node, path)}`))
-  if (schema.multipleOf !== undefined) checkMultiple(node, value, schema.multipleOf, path, out)
+  if (schema.multipleOf !== undefined) checkMultiple(node, value, Number(schema.multipleOf), path, out)
   if (schema.minimum !== undefined) {
-    const limit = boundary(node, value, schema.minimum, 'Minimum', path, out)
+    const limit = boundary(node, value, Number(schema.minimum), 'Minimum', path, out)
     if (schema.exclusiveMinimum ? value <= limit : value < limit) {
       out.add(broken(path, value, `should be greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${formatNumber(limit)}`))
     }
   }
   if (schema.maximum !== undefined) {
-    const limit = boundary(node, value, schema.maximum, 'Maximum', path, out)
+    const limit = boundary(node, value, Number(schema.maximum), 'Maximum', path, out)
     if (schema.exclusiveMaximum ? value >= limit : value > limit) {
       out.add(broken(path, value, `should be less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${formatNumber(limit)}`))
     }
