@@ -14,7 +14,7 @@ import { parseResourcePath, type ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
 import { ApiError, badRequest, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
 import type { ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
-import { type Call, type Extensions, runVerb } from './verbs.ts'
+import { type Call, type Extensions, runVerb, unsupported } from './verbs.ts'
 
 export interface HandlerParts {
   readonly core: Core
@@ -176,7 +176,7 @@ function verbOf(method: string, { name, subresource }: ResourcePath, watch: bool
 /** Custom groups are answered by another handler than built-in ones, and differently. */
 function unserved(core: Core, target: ResourcePath): ApiError {
   for (const type of core.registry.types()) {
-    if (!type.custom && type.group === target.group && type.version === target.version) return unknownResource()
+    if (!type.custom && type.group === target.group) return unknownResource()
   }
   return PAGE_NOT_FOUND
 }
@@ -190,7 +190,7 @@ function checkRoute(type: ResourceType, target: ResourcePath, method: string, ve
   if (type.custom) {
     if (!type.namespaced && namespace !== undefined) throw PAGE_NOT_FOUND
     if (type.namespaced && namespace === undefined && !ACROSS_NAMESPACES.has(verb)) throw PAGE_NOT_FOUND
-    if (!METHODS.has(method)) throw methodNotAllowed()
+    if (!METHODS.has(method) && method !== 'HEAD') throw unsupported(type, '')
     if (subresource !== '' && !type.subresources.includes(subresource)) throw notFound(type, name)
     return
   }

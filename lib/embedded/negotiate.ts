@@ -20,6 +20,8 @@ const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes
 const STREAMS = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 const MEDIA: Readonly<Record<string, Media | undefined>> = { 'application/json': 'json', 'application/yaml': 'yaml' }
 
+const PRODUCED = new Set(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])
+
 export interface Wanted {
   readonly accept: string | undefined
   readonly userAgent: string | undefined
@@ -33,16 +35,16 @@ export function negotiate({ accept, userAgent, query, watch, custom }: Wanted): 
   const pretty = isPretty(query, userAgent)
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return pretty ? JSON_PRETTY : JSON_PLAIN
   const clauses = parseAccept(accept)
+  // Built-in kinds go through a router that refuses what none of their representations fits, in its own words.
+  if (!custom && !clauses.some(({ type }) => type === '*/*' || PRODUCED.has(type))) {
+    throw new ApiError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${ACCEPTED}`, {})
+  }
   for (const clause of clauses) {
     for (const media of ['json', 'yaml'] as const) {
       if (!matches(clause.type, media) || (watch && media === 'yaml')) continue
-      const found = accepted(clause.parameters, media, watch, pretty)
+      const found = accepted(clause.parameters, media, pretty)
       if (found !== undefined) return found
     }
-  }
-  // Built-in kinds go through a router that refuses what none of their representations fits, in its own words.
-  if (!custom && !clauses.some(({ type }) => (['json', 'yaml', 'protobuf'] as const).some((media) => matches(type, media)))) {
-    throw new ApiError(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${ACCEPTED}`, {})
   }
   throw new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${watch ? STREAMS : ACCEPTED}`)
 }
@@ -103,7 +105,7 @@ function matches(type: string, media: Media | 'protobuf'): boolean {
   return type === (media === 'protobuf' ? 'application/vnd.kubernetes.protobuf' : `application/${media}`)
 }
 
-function accepted(parameters: ReadonlyMap<string, string>, media: Media, watch: boolean, queryPretty: boolean): Representation | undefined {
+function accepted(parameters: ReadonlyMap<string, string>, media: Media, queryPretty: boolean): Representation | undefined {
   let as: Conversion | undefined
   let version = ''
   let group = ''
@@ -114,7 +116,7 @@ function accepted(parameters: ReadonlyMap<string, string>, media: Media, watch: 
     if (name === 'g') group = value
     if (name === 'v') version = value
     if (name === 'as' || name === 'g' || name === 'v') converts = true
-    if (name === 'stream' && value !== '' && !(watch && value === 'watch')) return undefined
+    if (name === 'stream' && value !== '' && (value !== 'watch' || media === 'yaml')) return undefined
     if (name === 'sv' && value !== '') return undefined
     if (name === 'pretty' && value === '1') pretty = true
   }

@@ -52,8 +52,39 @@ export function generateName(base: string, random: () => number): string {
 }
 
 export function validateOnCreate(type: ResourceType, metadata: Metadata): FieldError[] {
-  return validateMetadata(metadata, type.namespaced, type.strategy.validateName ?? subdomainName)
+  const errors = validateMetadata(metadata, type.namespaced, type.strategy.validateName ?? subdomainName)
+  return metadata.finalizers === undefined || !checksFinalizers(type) ? errors : [...errors, ...unqualifiedFinalizers(metadata.finalizers)]
 }
+
+// The groups whose kinds take any finalizer that is a qualified name, as custom kinds do.
+const ANY_FINALIZER = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'apiregistration.k8s.io', 'coordination.k8s.io'])
+const STANDARD_FINALIZERS = new Set(['kubernetes', ORPHAN, FOREGROUND])
+
+const checksFinalizers = ({ custom, group }: ResourceType) => !custom && !ANY_FINALIZER.has(group)
+
+function unqualifiedFinalizers(finalizers: readonly string[]): FieldError[] {
+  return finalizers.flatMap((each, i) =>
+    each.includes('/') || STANDARD_FINALIZERS.has(each)
+      ? []
+      : [invalid(`metadata.finalizers[${i}]`, each, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
+}
+
+/** Kinds that check the whole of an object, with its metadata, also when it is updated. */
+const CHECKED_WHOLE = new Set([
+  '/configmaps',
+  '/limitranges',
+  '/persistentvolumeclaims',
+  '/persistentvolumes',
+  '/pods',
+  '/secrets',
+  '/serviceaccounts',
+  '/services',
+  'rbac.authorization.k8s.io/clusterrolebindings',
+  'rbac.authorization.k8s.io/clusterroles',
+  'rbac.authorization.k8s.io/rolebindings',
+  'rbac.authorization.k8s.io/roles',
+])
 
 /**
  * What is checked of an object that changes. The real server runs the rules twice (for all kinds, and in each kind's
@@ -64,9 +95,10 @@ export function validateOnUpdate(type: ResourceType, metadata: Metadata, old: Me
   if (sameMetadata(metadata, old)) return NONE
   const update = updateErrors(metadata, old)
   const common = validateMetadata(metadata, type.namespaced, pathSegmentName)
-  if (update.length === 0 && common.length === 0) return NONE
-  // The strategy's own run: custom kinds check the whole of metadata once more, built-in ones what changed.
-  return [...common, ...update, ...(type.custom ? validateMetadata(metadata, type.namespaced, subdomainName) : []), ...update]
+  const finalizers = checksFinalizers(type) && metadata.finalizers !== undefined ? unqualifiedFinalizers(metadata.finalizers) : NONE
+  if (update.length === 0 && common.length === 0 && finalizers.length === 0) return NONE
+  const whole = CHECKED_WHOLE.has(type.bucket) ? validateOnCreate(type, metadata) : NONE
+  return [...common, ...update, ...update, ...finalizers, ...whole]
 }
 
 const NONE: FieldError[] = []

@@ -2,7 +2,7 @@
 import type { Core } from './core.ts'
 import type { ListMetadata } from './list.ts'
 import type { Representation } from './negotiate.ts'
-import { ApiError } from './status.ts'
+import { ApiError, plainError } from './status.ts'
 import { includeObject, toPartial, toPartialList, toTable } from './table.ts'
 import type { ApiObject, ResourceType } from './types.ts'
 
@@ -16,12 +16,11 @@ export function objectBody(core: Core, type: ResourceType, object: ApiObject, fo
       const { resourceVersion = '' } = object.metadata
       return toTable(type, [object], { resourceVersion }, includeObject(query), core.clock.now(), form.version)
     }
-    default:
-      throw new ApiError(
-        406,
-        'NotAcceptable',
-        `you requested PartialObjectMetadataList, but the requested object is not a list (${type.kind})`,
-      )
+    default: {
+      if (type.custom) throw plainError('content is not a list')
+      const wanted = 'you requested PartialObjectMetadataList, but the requested object is not a list'
+      throw new ApiError(406, 'NotAcceptable', `${wanted} (${goName(type, type.kind)})`)
+    }
   }
 }
 
@@ -35,7 +34,11 @@ export function listBody(
 ): object {
   switch (form.as) {
     case 'PartialObjectMetadata':
-      throw new ApiError(406, 'NotAcceptable', `you requested PartialObjectMetadata, but the requested object is a list (${type.listKind})`)
+      throw new ApiError(
+        406,
+        'NotAcceptable',
+        `you requested PartialObjectMetadata, but the requested object is a list (${goName(type, type.listKind)})`,
+      )
     case 'PartialObjectMetadataList':
       return toPartialList(items, metadata, form.version)
     case 'Table':
@@ -55,4 +58,10 @@ function plainList(type: ResourceType, items: readonly ApiObject[], metadata: Li
 function withoutType(item: ApiObject): object {
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = item
   return rest
+}
+
+/** The type as the real server, written in Go, has it in its messages. */
+function goName({ custom, group }: ResourceType, kind: string): string {
+  if (custom) return `*unstructured.Unstructured${kind.endsWith('List') ? 'List' : ''}`
+  return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`
 }

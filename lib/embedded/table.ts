@@ -1,5 +1,5 @@
 /** The two forms in which the server shows objects besides their own: rows of a Table (`kubectl get`), and only metadata. */
-import { ApiError } from './status.ts'
+import { badRequest } from './status.ts'
 import type { ApiObject, ResourceType, TableColumn, TableColumns } from './types.ts'
 
 export interface ListMeta {
@@ -15,10 +15,8 @@ export function includeObject(query: URLSearchParams): IncludeObject {
   const given = query.get('includeObject') ?? ''
   if (given === '') return 'Metadata'
   if (given === 'Metadata' || given === 'Object' || given === 'None') return given
-  throw new ApiError(
-    400,
-    'BadRequest',
-    `TableOptions.meta.k8s.io "" is invalid: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
   )
 }
 

@@ -68,7 +68,7 @@ export function runVerb(call: Call): Promise<ApiResponse> | ApiResponse {
   if (request.method === 'HEAD' && !type.custom) throw methodNotAllowed()
   if (target.subresource === 'scale' && type.scale !== undefined) return scaleVerb(call)
   if (target.subresource !== '' && target.subresource !== 'status') return unsupportedSubresource(call)
-  if (target.subresource === 'status' && verb !== 'get' && verb !== 'update' && verb !== 'patch') throw unsupported(call)
+  if (target.subresource === 'status' && verb !== 'get' && verb !== 'update' && verb !== 'patch') throw unsupported(type, verb)
   if (!type.verbs.includes(verb) && !type.custom) throw methodNotAllowed()
   switch (verb) {
     case 'get':
@@ -297,12 +297,12 @@ async function extended(call: Call, extension: Extension): Promise<ApiResponse> 
 
 function unsupportedSubresource(call: Call): never {
   const { type, target } = call
-  if (type.custom) throw unsupported(call)
+  if (type.custom) throw unsupported(type, call.verb)
   throw new ApiError(501, 'NotImplemented', `${type.resource}/${target.subresource} is not part of the embedded API server`, {})
 }
 
 /** @returns 405 in the words of custom kinds, which go through another handler. */
-export function unsupported({ type, verb }: Call): ApiError {
+export function unsupported(type: ResourceType, verb: string): ApiError {
   const { code, reason, message, details } = methodNotAllowed()
   if (!type.custom) return new ApiError(code, reason, message, details)
   return new ApiError(code, reason, `${verb} is not supported on resources of kind "${type.resource}.${type.group}"`, {

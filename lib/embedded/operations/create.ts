@@ -58,7 +58,8 @@ export async function createDecoded(
   type.normalize?.(object)
   check(object, context, options)
   if (core.admission.length > 0) await validate(core, { ...request, name: object.metadata.name ?? '', object })
-  if (sentVersion !== undefined && /^0*[1-9]\d*$/.test(sentVersion)) throw plainError('resourceVersion should not be set on objects to be created')
+  if (sentVersion !== undefined && /^0*[1-9]\d*$/.test(sentVersion))
+    throw plainError('resourceVersion should not be set on objects to be created')
   const toStore = toStorage(type, object)
   return store(core, toStore instanceof Promise ? await toStore : toStore, object, context, generated)
 }

@@ -9,7 +9,7 @@ import { ApiError, badRequest, invalidError } from '../status.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { apiVersionOf, type WriteOptions, warnAll } from './context.ts'
 import { decodeMetadata } from './decode-metadata.ts'
-import { goType } from './go-type.ts'
+import { goType, noTypeMeta, TYPE_META } from './go-type.ts'
 
 /** How what is wrong with an object is told: the text is Go's. */
 type Refuse = (text: string) => ApiError
@@ -110,9 +110,6 @@ function rightKind(type: ResourceType, value: unknown, refuse: Refuse, unrecogni
   }
   return object
 }
-
-const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-const noTypeMeta = (what: string) => `couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`
 
 /** @throws ApiError 400 for another built-in kind, or a version that is not served here */
 function refuseOther(type: ResourceType, object: ApiObject): void {

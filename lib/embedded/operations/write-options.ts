@@ -1,9 +1,10 @@
 /** The options of a write in its query, checked as the real server checks them. */
 import type { DeleteOptions } from '../core.ts'
 import { type FieldError, forbidden, invalid, notSupported, required } from '../field-error.ts'
-import { isObject } from '../json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { validateFieldManager } from '../object-meta.ts'
 import { badRequest, invalidError } from '../status.ts'
+import { goType, noTypeMeta, TYPE_META } from './go-type.ts'
 
 export interface QueryOptions {
   readonly dryRun: boolean
@@ -98,31 +99,40 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   }
 }
 
+const DELETE_FIELDS = new Map([
+  ['gracePeriodSeconds', ['number', 'int64']],
+  ['orphanDependents', ['bool', 'bool']],
+  ['propagationPolicy', ['string', 'v1.DeletionPropagation']],
+  ['dryRun', ['array', '[]string']],
+  ['preconditions', ['object', 'v1.Preconditions']],
+])
+
 function fromBody(body: unknown): DeleteOptions {
-  if (!isObject(body)) throw badRequest('decoded object cannot be converted to DeleteOptions')
-  const { kind = 'DeleteOptions', gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = body
-  if (kind !== 'DeleteOptions')
-    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(body.apiVersion ?? '')}`)
-  const given = isObject(preconditions) ? preconditions : undefined
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && typeof gracePeriodSeconds !== 'number') {
+  const given = (body ?? {}) as JsonObject
+  if (!isObject(given)) throw badRequest(noTypeMeta(`${goType(given)} into Go value of type ${TYPE_META}`))
+  const { kind = 'DeleteOptions', apiVersion = '' } = given
+  if (kind !== 'DeleteOptions') {
     throw badRequest(
-      `json: cannot unmarshal ${typeof gracePeriodSeconds} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
     )
   }
+  for (const [name, [type, goName]] of DELETE_FIELDS) {
+    const value = given[name]
+    if (value === undefined || value === null || goType(value) === type) continue
+    throw badRequest(`json: cannot unmarshal ${goType(value)} into Go struct field DeleteOptions.${name} of type ${goName}`)
+  }
+  const { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, dryRun } = given
   return {
     ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
     ...(typeof orphanDependents === 'boolean' ? { orphanDependents } : {}),
     ...(typeof propagationPolicy === 'string' ? { propagationPolicy } : {}),
     ...(Array.isArray(dryRun) && dryRun.length > 0 ? { dryRun: dryRun.map(String) } : {}),
-    ...(given === undefined
-      ? {}
-      : {
-          preconditions: {
-            ...(typeof given.uid === 'string' ? { uid: given.uid } : {}),
-            ...(typeof given.resourceVersion === 'string' ? { resourceVersion: given.resourceVersion } : {}),
-          },
-        }),
+    ...(isObject(preconditions) ? { preconditions: preconditionsOf(preconditions) } : {}),
   }
+}
+
+function preconditionsOf({ uid, resourceVersion }: JsonObject): NonNullable<DeleteOptions['preconditions']> {
+  return { ...(typeof uid === 'string' ? { uid } : {}), ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}) }
 }
 
 /** As Go's conversion of query values: anything but these is true when the parameter is there. */

@@ -7,61 +7,57 @@ import { applyConfiguration, trackUpdate } from '../apply/field-manager.ts'
 import { ownersFromScale, ownersOfScale, type ReplicasPath, SCALE_SCHEMA, SCALE_VERSION } from '../apply/scale-owners.ts'
 import { bodyText } from '../body.ts'
 import { invalid } from '../field-error.ts'
-import { cloneJson, isObject } from '../json.ts'
+import { cloneJson, encodeJson, isObject } from '../json.ts'
 import { timestamp } from '../object-meta.ts'
 import { apiVersionOf, managerOf, type WriteOptions, writeContext } from '../operations/context.ts'
+import { decodeObject, decodePatched } from '../operations/decode.ts'
 import type { Patch } from '../operations/patch.ts'
 import { decodePatch, patchType } from '../operations/patch-body.ts'
 import { applyPatch } from '../operations/patch-types.ts'
 import { change, checkName } from '../operations/update.ts'
 import { writeOptions } from '../operations/write-options.ts'
+import { objectBody } from '../representations.ts'
 import { answer } from '../respond.ts'
-import { badRequest, internalError, invalidError, methodNotAllowed } from '../status.ts'
-import type { ApiObject, ApiResponse, ResourceType, Schema } from '../types.ts'
-import { type Call, readBody, representation, requestOptions } from '../verbs.ts'
-import { autoscalingScale } from './scale-body.ts'
+import { internalError, invalidError } from '../status.ts'
+import type { ApiObject, ApiResponse, ResourceType } from '../types.ts'
+import { type Call, readBody, representation, requestOptions, unsupported } from '../verbs.ts'
+import { SCALE } from './scale-type.ts'
 
 export async function scaleVerb(call: Call): Promise<ApiResponse> {
   const { core, type, namespace, target } = call
   const form = representation(call)
-  switch (call.verb) {
-    case 'get':
-      return answer(200, scaleOf(type, await core.operations.get(type, namespace, target.name)), form, call.extra)
-    case 'update': {
-      const { value, options } = readBody(call, 'UpdateOptions', 'Scale')
-      const wanted = decodeScale(value)
-      checkName(wanted, target.name)
-      return answer(
-        200,
-        await write(
-          call,
-          options,
-          wanted.metadata.uid,
-          tracked(call, options, () => wanted),
-        ),
-        form,
-        call.extra,
-      )
-    }
-    case 'patch': {
-      const kind = patchType(type, call.request.headers['content-type'])
-      const given = writeOptions('PatchOptions', call.query, kind === 'apply')
-      const { patch: document } = decodePatch(kind, bodyText(call.request.body), given)
-      const options = requestOptions(call, given, [])
-      const make = (live: ApiObject) => decodeScale(applyPatch(ANY_SCHEMA, live, document))
-      const writes = kind === 'apply' ? applied(call, document, options) : tracked(call, options, make)
-      return answer(200, await write(call, options, undefined, writes), form, call.extra)
-    }
-    default:
-      throw methodNotAllowed()
+  return answer(200, objectBody(core, SCALE, await result(call), form, call.query), form, call.extra)
+
+  function result({ verb }: Call): Promise<ApiObject> {
+    if (verb === 'get') return core.operations.get(type, namespace, target.name).then((object) => scaleOf(type, object))
+    if (verb === 'update') return put(call)
+    if (verb === 'patch') return patch(call)
+    throw unsupported(type, verb)
   }
 }
 
-/** Nothing in a Scale is a list: a strategic patch of it is a merge. */
-const ANYTHING: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-const ANY_SCHEMA = { root: ANYTHING, resolve: (schema: Schema) => schema }
+async function put(call: Call): Promise<ApiObject> {
+  const { value, options } = readBody(call, 'UpdateOptions', 'Scale')
+  const wanted = decodeObject(SCALE, value, options)
+  checkName(wanted, call.target.name)
+  const writes = tracked(call, options, () => wanted)
+  return write(call, options, wanted.metadata.uid, writes)
+}
 
-async function write(call: Call, options: WriteOptions, uid: string | undefined, make: (live: ApiObject) => ApiObject): Promise<object> {
+async function patch(call: Call): Promise<ApiObject> {
+  const kind = patchType(call.type, call.request.headers['content-type'])
+  const given = writeOptions('PatchOptions', call.query, kind === 'apply')
+  const { patch: document, problems } = decodePatch(kind, bodyText(call.request.body), given)
+  const options = requestOptions(call, given, problems)
+  const make = (live: ApiObject) => {
+    const patched = applyPatch(SCALE.schema, live, document)
+    return decodePatched(SCALE, patched, options, () => encodeJson(patched))
+  }
+  const writes = kind === 'apply' ? applied(call, document, options) : tracked(call, options, make)
+  return write(call, options, undefined, writes)
+}
+
+async function write(call: Call, options: WriteOptions, uid: string | undefined, make: (live: ApiObject) => ApiObject): Promise<ApiObject> {
   const { core, type, namespace, target } = call
   const context = writeContext(core, type, namespace, 'update', 'scale', options)
   const { object } = await change(core, target.name, context, options, {
@@ -88,7 +84,7 @@ function applied({ core }: Call, { value, force }: Patch, options: WriteOptions)
   return (live) => {
     const config = cloneJson(value) as ApiObject
     const merged = applyConfiguration({ ...write, live, config, force: force === true, type: SCALE_TYPE })
-    const scale = decodeScale(merged)
+    const scale = decodeObject(SCALE, merged, options)
     if (merged.metadata.managedFields !== undefined) scale.metadata.managedFields = merged.metadata.managedFields
     return scale
   }
@@ -123,14 +119,6 @@ function scaled(call: Call, live: ApiObject, make: (scale: ApiObject) => ApiObje
   if (after === undefined) delete object.metadata.managedFields
   else object.metadata.managedFields = after
   return object
-}
-
-function decodeScale(value: unknown): ApiObject {
-  if (!isObject(value)) throw badRequest('the object provided is unrecognized (must be of type Scale)')
-  const { kind = 'Scale', apiVersion = 'autoscaling/v1' } = value
-  if (kind !== 'Scale')
-    throw badRequest(`${String(kind)} in version ${JSON.stringify(String(apiVersion).split('/').at(-1))} cannot be handled as a Scale`)
-  return autoscalingScale(value)
 }
 
 /** @throws ApiError 500 where a custom object does not have the number */

@@ -67,12 +67,15 @@ function scalar(value: Json, indent: number, column: number): string {
 
 function text(value: string, indent: number, column: number, key: boolean): string {
   if (value.includes('\n') && !key && literal(value)) return block(value, indent)
-  const resolved = typeof resolveScalar(value) !== 'string'
+  const resolved = typeof resolveScalar(value) !== 'string' || TIME.test(value) || SEXAGESIMAL.test(value)
   if (resolved || UNPRINTABLE.test(value) || value.includes('\n')) return doubleQuoted(value)
   if (plain(value)) return folded(value, indent, column, key)
   return folded(`'${value.replaceAll("'", "''")}'`, indent, column, key)
 }
 
+// Other readers of YAML 1.1 make a time or a number of these.
+const TIME = /^\d{4}-\d{1,2}-\d{1,2}([Tt ]\s*\d.*)?$/
+const SEXAGESIMAL = /^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what YAML does not print
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u0084\u0086-\u009f\ufeff\ud800-\udfff\t]/u
 
