@@ -1,6 +1,6 @@
 /** All functions of a Kubernetes 1.36 server. */
 import { type FunctionDeclaration, functionTable } from './environment.ts'
-import { authorization, authorization } from './library/authorization.ts'
+import { authorization } from './library/authorization.ts'
 import { comprehension } from './library/comprehension.ts'
 import { core } from './library/core.ts'
 import { findLibrary } from './library/find.ts'
@@ -17,6 +17,9 @@ let table: ReadonlyMap<string, FunctionDeclaration> | undefined
 
 /** Made when the first rule is; constant. */
 export function kubernetesFunctions(): ReadonlyMap<string, FunctionDeclaration> {
-  table ??= functionTable([core, optional, text, lists, sets, comprehension, authorization])
+  table ??= functionTable([
+    ...[core, optional, text, lists, sets, comprehension],
+    ...[findLibrary, urls, quantity, network, namedFormat, semver, authorization],
+  ])
   return table
 }

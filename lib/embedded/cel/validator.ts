@@ -19,6 +19,8 @@ const CALL_LIMIT = 1_000_000
 const OBJECT_BUDGET = 10_000_000
 const MAX_MESSAGE_BYTES = 5 * 1024
 const NO_MORE = 'no further validation rules will be run'
+/** Of a whole object. */
+const NO_FIELD = '<nil>'
 const OUT_OF_BUDGET = `validation failed due to running out of cost budget, ${NO_MORE}`
 
 export interface Findings {
@@ -125,7 +127,7 @@ class Run {
     for (const rule of node.rules) {
       if (this.#budget <= 0) this.#exhaust(path, type, OUT_OF_BUDGET)
       if (rule.error !== undefined) {
-        this.errors.push(invalid(path, type, `rule compile error: ${rule.error}`))
+        this.errors.push(invalid(path || NO_FIELD, type, `rule compile error: ${rule.error}`))
         continue
       }
       if (rule.program === undefined) continue
@@ -158,12 +160,12 @@ class Run {
     const detail = message.startsWith('no such overload')
       ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${text}`
       : `${message} evaluating rule: ${text}`
-    this.errors.push(invalid(path, type, detail))
+    this.errors.push(invalid(path || NO_FIELD, type, detail))
     return true
   }
 
   #exhaust(path: string, type: unknown, detail: string): never {
-    this.errors.push(invalid(path, type, detail))
+    this.errors.push(invalid(path || NO_FIELD, type, detail))
     throw new Exhausted()
   }
 
@@ -175,7 +177,7 @@ class Run {
     data: unknown,
     correlation: Correlation,
   ): void {
-    const field = rule.fieldPath === '' ? path : path === '' ? rule.fieldPath : `${path}.${rule.fieldPath}`
+    const field = [path, rule.fieldPath].filter((part) => part !== '').join('.') || NO_FIELD
     const record = (error: FieldError) => {
       if (!rule.usesOldSelf && correlation.isUnchanged()) this.warnings.push(`${error.field}: ${error.message}`)
       else this.errors.push(error)
