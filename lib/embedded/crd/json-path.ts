@@ -40,6 +40,12 @@ function parse(text: string): Step[] {
 
 const LITERAL = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([+-]?\d+(?:\.\d+)?)|(true|false)(?![\w]))/
 
+/** A name without a dot stands for nothing that an object has. */
+const IDENTIFIER = /^(?!(?:true|false)(?!\w))[\p{L}_][^\s.,[\]$@{}]*/u
+const unknownName: Step = () => {
+  throw new Mismatch()
+}
+
 function parseStep(text: string): [Step | undefined, number] {
   if (text.startsWith('[?(')) return parseFilter(text)
   if (text.startsWith('..')) return [recursive, text.startsWith('..[') || text === '..' ? 2 : 1]
@@ -53,6 +59,8 @@ function parseStep(text: string): [Step | undefined, number] {
     const [whole, name = ''] = /^\.((?:\\.|[^\s.,[\]$@{}])*)/s.exec(text) ?? ['.']
     return [name === '*' ? wildcard : field(name.replaceAll('\\', '')), whole.length]
   }
+  const identifier = IDENTIFIER.exec(text)
+  if (identifier !== null) return [unknownName, identifier[0].length]
   const literal = LITERAL.exec(text)
   if (literal === null) throw new Error(`unrecognized character in action: ${text[0]}`)
   const [whole, double, single, number, boolean] = literal
