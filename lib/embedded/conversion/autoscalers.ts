@@ -47,7 +47,7 @@ function toV2(object: ApiObject): ApiObject {
   const annotations = object.metadata.annotations ?? {}
   const metrics = (parsed(annotations[METRICS]) ?? []).map(metricToV2)
   if (cpu !== undefined) {
-    metrics.unshift({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: cpu } } })
+    metrics.push({ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: cpu } } })
   }
   const statuses = parsed(annotations[STATUSES])?.map(statusToV2)
   const conditions = parsed(annotations[CONDITIONS])

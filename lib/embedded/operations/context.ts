@@ -46,6 +46,9 @@ export function warnAll(options: RequestOptions, texts: readonly string[]): void
   for (const text of texts) options.warn(text)
 }
 
+/** Whom an error is about: the Events of both groups are those of the core group. */
+export const errorSubject = (type: ResourceType): ResourceType => (type.bucket === '/events' ? { ...type, group: '' } : type)
+
 const NO_WARNING = () => {}
 
 /** What a plugin is asked about. */

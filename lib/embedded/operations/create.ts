@@ -12,7 +12,7 @@ import {
 } from '../object-meta.ts'
 import { ApiError, alreadyExists, badRequest, invalidError, methodNotAllowed, plainError } from '../status.ts'
 import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
-import { admissionRequest, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
+import { admissionRequest, errorSubject, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
 import { decodeObject } from './decode.ts'
 import { track } from './managed-fields.ts'
 import { clearStatus } from './status-rules.ts'
@@ -81,7 +81,7 @@ function check(object: ApiObject, context: WriteContext, options: WriteOptions):
   if (schema !== undefined) errors.push(...schema.errors)
   const more = type.strategy.validate?.(object, context)
   if (more !== undefined) errors.push(...more)
-  if (errors.length > 0) throw invalidError(type, object.metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalidError(errorSubject(type), object.metadata.name ?? '', errors)
   if (options.warn === undefined) return
   if (schema !== undefined) warnAll(options, schema.warnings)
   if (type.custom) warnAll(options, finalizerWarnings(object.metadata.finalizers))

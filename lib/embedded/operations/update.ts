@@ -5,7 +5,7 @@ import { cloneJson } from '../json.ts'
 import { dropDuplicateOwners, finalizerWarnings, validateOnUpdate } from '../object-meta.ts'
 import { type ApiError, badRequest, conflict, invalidError, MODIFIED, notFound, plainError } from '../status.ts'
 import type { ApiObject, ResourceType, Stored, WriteContext } from '../types.ts'
-import { admissionRequest, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
+import { admissionRequest, errorSubject, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
 import { createDecoded, matchNamespace, scopeOf, warnOnce } from './create.ts'
 import { decodeObject } from './decode.ts'
 import { track } from './managed-fields.ts'
@@ -145,7 +145,7 @@ function check(object: ApiObject, live: ApiObject, context: WriteContext, option
   if (schema !== undefined) errors.push(...schema.errors)
   const more = type.strategy.validateUpdate?.(object, live, context)
   if (more !== undefined) errors.push(...more)
-  if (errors.length > 0) throw invalidError(type, object.metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalidError(errorSubject(type), object.metadata.name ?? '', errors)
   if (options.warn === undefined) return
   if (schema !== undefined) warnAll(options, schema.warnings)
   if (type.custom && context.subresource === '') {

@@ -216,8 +216,11 @@ function readStruct(reading: Reading, shape: Struct, value: Record<string, unkno
     }
     known++
     const read_ = given === null ? zero(member.type) : read(reading, member.type, given)
-    if (member.omitEmpty && isEmpty(member.type, read_)) continue
-    result[member.name] = read_
+    if (isEmpty(member.type, read_)) {
+      if (member.omitEmpty) continue
+      // Stored objects are protobuf, which knows no empty list.
+      result[member.name] = member.type.code === '[' ? null : read_
+    } else result[member.name] = read_
   }
   if (reading.clean && countMembers(value) !== known) reading.clean = false
   return result

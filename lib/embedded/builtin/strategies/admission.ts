@@ -70,11 +70,11 @@ function fullyQualifiedName(errors: Errors, name: string, field: string): void {
 }
 
 function validateClient(errors: Errors, { url, service }: Part, at: string): void {
-  if ((url === undefined) === (service === undefined)) {
+  if ((url == null) === (service == null)) {
     errors.push(required(at, 'exactly one of url or service is required'))
     return
   }
-  if (url !== undefined) {
+  if (url != null) {
     validateUrl(errors, url, `${at}.url`)
     return
   }
@@ -82,7 +82,7 @@ function validateClient(errors: Errors, { url, service }: Part, at: string): voi
   requiredText(errors, service.namespace, `${at}.service.namespace`, 'service namespace is required')
   if (service.port < 1 || service.port > 65_535)
     errors.push(invalid(`${at}.service.port`, service.port, 'port is not valid: must be between 1 and 65535, inclusive'))
-  if (service.path !== undefined && !service.path.startsWith('/')) {
+  if (service.path != null && !service.path.startsWith('/')) {
     errors.push(invalid(`${at}.service.path`, service.path, "must start with a '/'"))
   }
 }
@@ -99,13 +99,16 @@ function validateUrl(errors: Errors, text: string, field: string): void {
   }
   if (url.protocol !== 'https:') errors.push(invalid(field, url.protocol.slice(0, -1), `'https' is the only allowed URL scheme${FORM}`))
   if (url.host === '') errors.push(invalid(field, url.host, `host must be specified${FORM}`))
-  if (url.username !== '') errors.push(invalid(field, url.username, 'user information is not permitted in the URL'))
+  if (url.username !== '') {
+    const user = url.password === '' ? url.username : `${url.username}:${url.password}`
+    errors.push(invalid(field, user, 'user information is not permitted in the URL'))
+  }
   if (url.hash !== '') errors.push(invalid(field, url.hash.slice(1), 'fragments are not permitted in the URL'))
   if (url.search !== '') errors.push(invalid(field, url.search.slice(1), 'query parameters are not permitted in the URL'))
 }
 
 function validateReviewVersions(errors: Errors, versions: string[] | undefined, field: string): void {
-  if (versions === undefined || versions.length === 0) {
+  if (versions == null || versions.length === 0) {
     errors.push(required(field, `must specify one of ${REVIEW_VERSIONS.join(', ')}`))
     return
   }
@@ -137,7 +140,7 @@ function list(errors: Errors, values: string[] | undefined, field: string, what:
 }
 
 function validateResources(errors: Errors, resources: string[] | undefined, field: string): void {
-  if (resources === undefined || resources.length === 0) {
+  if (resources == null || resources.length === 0) {
     errors.push(required(field))
     return
   }
@@ -184,7 +187,7 @@ export const admissionPolicy: Strategy = {
   validateUpdate: ({ spec }, _old, { subresource }) => (subresource === 'status' ? [] : validatePolicy(spec)),
 }
 
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
 function validatePolicy(spec: Part): FieldError[] {
   const errors: Errors = []
@@ -200,7 +203,7 @@ function validatePolicy(spec: Part): FieldError[] {
   }
   validateConditions(errors, spec.matchConditions, 'spec.matchConditions')
   validateVariables(errors, spec.variables)
-  if (spec.mutations !== undefined || spec.reinvocationPolicy !== undefined) {
+  if (spec.mutations != null || spec.reinvocationPolicy != null) {
     if (count(spec.mutations) === 0) errors.push(required('spec.mutations', 'mutations must contain at least one item'))
     return errors
   }
@@ -213,13 +216,13 @@ function validatePolicy(spec: Part): FieldError[] {
   for (const [i, { expression, message, messageExpression, reason }] of entries(spec.validations)) {
     const at = `spec.validations[${i}]`
     if (!(expression ?? '').trim()) errors.push(required(`${at}.expression`, 'expression is not specified'))
-    if (message !== undefined && messageExpression === undefined && !message.trim() && message.length > 0) {
-      errors.push(invalid(`${at}.message`, message, 'message must be non-empty if specified'))
+    if (message != null && messageExpression == null && !message.trim() && message.length > 0) {
+      errors.push(invalid(`${at}.message`, message, 'must be non-empty if specified'))
     }
-    if (message?.includes('\n')) errors.push(invalid(`${at}.message`, message, 'message must not contain line breaks'))
+    if (message?.includes('\n')) errors.push(invalid(`${at}.message`, message, 'must not contain line breaks'))
     if (expression?.includes('\n') && !message)
       errors.push(required(`${at}.message`, 'message must be specified if expression contains line breaks'))
-    if (reason !== undefined && !REASONS.includes(reason)) errors.push(notSupported(`${at}.reason`, reason, REASONS))
+    if (reason != null && reason !== 'Unauthorized' && !REASONS.includes(reason)) errors.push(notSupported(`${at}.reason`, reason, REASONS))
   }
   return errors
 }
@@ -230,7 +233,7 @@ function validateVariables(errors: Errors, variables: Part[] | undefined): void 
     const at = `spec.variables[${i}]`
     if (!name) errors.push(required(`${at}.name`, 'name is not specified'))
     else {
-      if (cIdentifier(name).length > 0) errors.push(invalid(`${at}.name`, name, 'name is not a valid CEL identifier'))
+      if (cIdentifier(name).length > 0) errors.push(invalid(`${at}.name`, name, 'must be a valid CEL identifier'))
       if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
     }
     names.add(name)
@@ -267,7 +270,7 @@ function validateBinding({ policyName, paramRef, matchResources, validationActio
       errors.push({ type: 'Forbidden', field: 'spec.paramRef.name', message: 'Forbidden: name and selector are mutually exclusive' })
     if (!paramRef.name && !paramRef.selector) errors.push(required('spec.paramRef', 'one of name or selector must be specified'))
     labelSelector(errors, paramRef.selector, 'spec.paramRef.selector')
-    if (paramRef.parameterNotFoundAction === undefined) errors.push(required('spec.paramRef.parameterNotFoundAction'))
+    if (paramRef.parameterNotFoundAction == null) errors.push(required('spec.paramRef.parameterNotFoundAction'))
     else oneOf(errors, paramRef.parameterNotFoundAction, 'spec.paramRef.parameterNotFoundAction', ['Deny', 'Allow'])
   }
   if (matchResources) validateMatch(errors, matchResources, 'spec.matchResouces')

@@ -8,11 +8,12 @@ import { horizontalPodAutoscaler } from './autoscaler.ts'
 import { persistentVolumeClaim } from './claims.ts'
 import { configMap, secret, serviceAccount } from './config.ts'
 import { endpointSlice, endpoints } from './endpoints.ts'
-import { event } from './event.ts'
+import { event, newEvent } from './event.ts'
 import { cronJob, job } from './jobs.ts'
 import { lease } from './lease.ts'
 import { namespace, node } from './namespace.ts'
 import { ingress, ingressClass, networkPolicy } from './networking.ts'
+import * as others from './others.ts'
 import { pod } from './pod.ts'
 import { limitRange, podDisruptionBudget, priorityClass, resourceQuota } from './policy.ts'
 import { clusterRole, clusterRoleBinding, role, roleBinding } from './rbac.ts'
@@ -42,6 +43,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'admissionregistration.k8s.io/validatingadmissionpolicies': admission.admissionPolicy,
   'admissionregistration.k8s.io/validatingadmissionpolicybindings': admission.admissionPolicyBinding(true),
   'admissionregistration.k8s.io/validatingwebhookconfigurations': admission.validatingWebhookConfiguration,
+  'apps/controllerrevisions': others.controllerRevision,
   'apps/daemonsets': daemonSet,
   'apps/deployments': deployment,
   'apps/replicasets': replicaSet,
@@ -49,14 +51,15 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'autoscaling/horizontalpodautoscalers': horizontalPodAutoscaler,
   'batch/cronjobs': cronJob,
   'batch/jobs': job,
+  'certificates.k8s.io/certificatesigningrequests': others.certificateSigningRequest,
   'coordination.k8s.io/leases': lease,
   'discovery.k8s.io/endpointslices': endpointSlice,
-  'flowcontrol.apiserver.k8s.io/flowschemas': { generation: true },
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': { generation: true },
+  'flowcontrol.apiserver.k8s.io/flowschemas': others.flowSchema,
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': others.priorityLevelConfiguration,
   'networking.k8s.io/ingresses': ingress,
   'networking.k8s.io/ingressclasses': ingressClass,
   'networking.k8s.io/networkpolicies': networkPolicy,
-  'node.k8s.io/runtimeclasses': { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },
+  'node.k8s.io/runtimeclasses': others.runtimeClass,
   'policy/poddisruptionbudgets': podDisruptionBudget,
   'rbac.authorization.k8s.io/clusterrolebindings': clusterRoleBinding,
   'rbac.authorization.k8s.io/clusterroles': clusterRole,
@@ -72,7 +75,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'storage.k8s.io/csistoragecapacities': conditionalOnly,
   'storage.k8s.io/storageclasses': storageClass,
   'storage.k8s.io/volumeattachments': conditionalAndReturned,
-  'storage.k8s.io/volumeattributesclasses': { returnsDeleted: true },
+  'storage.k8s.io/volumeattributesclasses': others.volumeAttributesClass,
 }
 
 const strategies = new Map(Object.entries(STRATEGIES))
@@ -91,10 +94,17 @@ const CONVERSIONS = new Map([
  * How objects of a built-in kind are decoded, written, and changed between its versions: what belongs to the Go type and not to
  * the strategy. Types are looked up with the first object: reading them all takes longer than starting.
  */
-export function builtinCodec({ group, version, kind, bucket }: ResourceType): Pick<ResourceType, 'prune' | 'normalize' | 'convert'> {
+export function builtinCodec({
+  group,
+  version,
+  kind,
+  bucket,
+  strategy,
+}: ResourceType): Pick<ResourceType, 'strategy' | 'prune' | 'normalize' | 'convert'> {
   const shape = lazyShape(group, version, kind)
   const convert = CONVERSIONS.get(bucket)
   return {
+    strategy: group === 'events.k8s.io' ? newEvent : strategy,
     prune: (object) => shape()?.decode(object) ?? [],
     normalize: (object) => shape()?.normalize(object),
     ...(convert === undefined ? {} : { convert: inShape(convert, kind) }),

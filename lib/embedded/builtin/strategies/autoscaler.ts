@@ -17,12 +17,17 @@ import {
 } from './common.ts'
 
 const V2 = 'autoscaling/v2'
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics'
 
 export const horizontalPodAutoscaler: Strategy = {
   defaults(object) {
     const { spec } = object
     spec.minReplicas ??= 1
-    if (object.apiVersion !== V2) return
+    if (object.apiVersion !== V2) {
+      // v1 is stored as v2, whose default metric this is.
+      if (object.metadata.annotations?.[METRICS_ANNOTATION] == null) spec.targetCPUUtilizationPercentage ??= 80
+      return
+    }
     if (count(spec.metrics) === 0) {
       spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }]
     }
@@ -52,13 +57,19 @@ function validateAutoscaler(object: ApiObject): FieldError[] {
   const { spec } = convertAutoscaler(object, V2)
   const errors: Errors = []
   const { minReplicas, maxReplicas = 0 } = spec
-  if (minReplicas !== undefined && minReplicas < 0)
-    errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 0'))
-  if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1'))
-  if (minReplicas !== undefined && maxReplicas < minReplicas) {
+  if (minReplicas != null && minReplicas < 1) errors.push(invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1'))
+  if (maxReplicas === 0) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'))
+  else if (maxReplicas < 1) errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1'))
+  if (minReplicas != null && maxReplicas < minReplicas) {
     errors.push(invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'))
   }
-  reference(errors, spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef')
+  const target = spec.scaleTargetRef ?? {}
+  reference(errors, target, 'spec.scaleTargetRef')
+  const version: string = target.apiVersion ?? ''
+  if (!version.includes('/') && !(version === 'v1' && target.kind === 'ReplicationController')) {
+    errors.push(invalid('spec.scaleTargetRef.apiVersion', version, 'apiVersion must specify API group'))
+  }
+
   validateMetrics(errors, spec.metrics, minReplicas)
   for (const direction of ['scaleUp', 'scaleDown']) {
     const rules = spec.behavior?.[direction]
@@ -91,7 +102,7 @@ function validateMetric(errors: Errors, metric: Part, at: string): void {
   const type: string = metric.type ?? ''
   if (type === '') errors.push(required(`${at}.type`, 'must specify a metric source type'))
   const member = SOURCES.get(type)
-  if (member === undefined) {
+  if (member == null) {
     // The real server says it twice, too.
     errors.push(notSupported(`${at}.type`, type, [...SOURCES.keys()]), notSupported(`${at}.type`, type, [...SOURCES.keys()]))
   } else if (!metric[member]) errors.push(required(`${at}.${member}`, 'must populate information for the given metric source'))
@@ -115,21 +126,21 @@ function validateSource(errors: Errors, source: Part, member: string, at: string
   validateTarget(errors, target, `${at}.target`)
   const { value, averageValue, averageUtilization } = target
   if (member === 'pods') {
-    if (averageValue === undefined) errors.push(required(`${at}.target.averageValue`, 'must specify a positive target averageValue'))
-  } else if (member === 'object' && value === undefined && averageValue === undefined) {
+    if (averageValue == null) errors.push(required(`${at}.target.averageValue`, 'must specify a positive target averageValue'))
+  } else if (member === 'object' && value == null && averageValue == null) {
     errors.push(required(`${at}.target.averageValue`, 'must set either a target value or averageValue'))
   } else if (member === 'external') {
-    if (value === undefined && averageValue === undefined) {
+    if (value == null && averageValue == null) {
       errors.push(required(`${at}.target.averageValue`, 'must set either a target value for metric or a per-pod target'))
     }
-    if (value !== undefined && averageValue !== undefined) {
+    if (value != null && averageValue != null) {
       errors.push(forbidden(`${at}.target.value`, 'may not set both a target value for metric and a per-pod target'))
     }
   } else if (member === 'resource' || member === 'containerResource') {
-    if (averageUtilization === undefined && averageValue === undefined) {
+    if (averageUtilization == null && averageValue == null) {
       errors.push(required(`${at}.target.averageUtilization`, 'must set either a target raw value or a target utilization'))
     }
-    if (averageUtilization !== undefined && averageValue !== undefined) {
+    if (averageUtilization != null && averageValue != null) {
       errors.push(forbidden(`${at}.target.averageValue`, 'may not set both a target raw value and a target utilization'))
     }
   }
@@ -140,9 +151,9 @@ function validateTarget(errors: Errors, { type, value, averageValue, averageUtil
   if (!['Utilization', 'Value', 'AverageValue'].includes(type ?? '')) {
     errors.push(invalid(`${at}.type`, type ?? '', 'must be either Utilization, Value, or AverageValue'))
   }
-  if (value !== undefined) positiveOr(errors, value, `${at}.value`)
-  if (averageValue !== undefined) positiveOr(errors, averageValue, `${at}.averageValue`)
-  if (averageUtilization !== undefined && averageUtilization < 1) {
+  if (value != null) positiveOr(errors, value, `${at}.value`)
+  if (averageValue != null) positiveOr(errors, averageValue, `${at}.averageValue`)
+  if (averageUtilization != null && averageUtilization < 1) {
     errors.push(invalid(`${at}.averageUtilization`, averageUtilization, 'must be greater than 0'))
   }
 }
@@ -155,9 +166,9 @@ function positiveOr(errors: Errors, amount: string, field: string): void {
 
 function validateRules(errors: Errors, rules: Part, at: string): void {
   const window = rules.stabilizationWindowSeconds
-  if (window !== undefined && window < 0)
+  if (window != null && window < 0)
     errors.push(invalid(`${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero'))
-  if (window !== undefined && window > 3600)
+  if (window != null && window > 3600)
     errors.push(invalid(`${at}.stabilizationWindowSeconds`, window, 'must be less than or equal to 3600'))
   oneOf(errors, rules.selectPolicy, `${at}.selectPolicy`, ['Disabled', 'Max', 'Min'])
   if (count(rules.policies) === 0) errors.push(required(`${at}.policies`, 'must specify at least one Policy'))
@@ -168,5 +179,5 @@ function validateRules(errors: Errors, rules: Part, at: string): void {
     if (periodSeconds <= 0) errors.push(invalid(`${here}.periodSeconds`, periodSeconds, 'must be greater than zero'))
     if (periodSeconds > 1800) errors.push(invalid(`${here}.periodSeconds`, periodSeconds, 'must be less than or equal to 1800'))
   }
-  if (rules.tolerance !== undefined) nonNegativeQuantity(errors, rules.tolerance, `${at}.tolerance`)
+  if (rules.tolerance != null) nonNegativeQuantity(errors, rules.tolerance, `${at}.tolerance`)
 }

@@ -32,6 +32,8 @@ export const persistentVolumeClaim: Strategy = {
   prepareForCreate(object) {
     object.status = { phase: 'Pending' }
     const { spec } = object
+    // Other sources could not be named that way, and are dropped.
+    if (spec.dataSource && !isOldSource(spec.dataSource)) delete spec.dataSource
     // The two ways to name a source are kept equal.
     if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
     else if (spec.dataSourceRef && !spec.dataSource && !spec.dataSourceRef.namespace) spec.dataSource = { ...spec.dataSourceRef }
@@ -44,6 +46,9 @@ export const persistentVolumeClaim: Strategy = {
   validateUpdate: (object, old, { subresource }) => (subresource === 'status' ? [] : validateUpdate(object, old)),
 }
 
+const isOldSource = ({ kind, apiGroup }: Part) =>
+  (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
+
 export function validateClaimSpec(errors: Errors, spec: Part, field: string): void {
   const modes: string[] = spec?.accessModes ?? []
   if (modes.length === 0) errors.push(required(`${field}.accessModes`, 'at least 1 access mode is required'))
@@ -51,7 +56,7 @@ export function validateClaimSpec(errors: Errors, spec: Part, field: string): vo
   validateAccessModes(errors, modes, `${field}.accessModes`)
   const size: string | undefined = spec?.resources?.requests?.storage
   const at = `${field}.resources[storage]`
-  if (size === undefined) errors.push(required(at))
+  if (size == null) errors.push(required(at))
   else positiveQuantity(errors, size, at)
   if (spec?.storageClassName) syntax(errors, spec.storageClassName, `${field}.storageClassName`, dnsSubdomain)
   oneOf(errors, spec?.volumeMode, `${field}.volumeMode`, VOLUME_MODES)
@@ -90,7 +95,7 @@ function validateUpdate({ spec, status }: ApiObject, old: ApiObject): FieldError
   const fixed = (part: Part) => ({
     ...part,
     volumeName: old.spec.volumeName ? part.volumeName : undefined,
-    storageClassName: old.spec.storageClassName === undefined && part.storageClassName ? undefined : part.storageClassName,
+    storageClassName: old.spec.storageClassName == null && part.storageClassName ? undefined : part.storageClassName,
     ...(bound ? { volumeAttributesClassName: undefined, resources: withoutStorage(part.resources) } : {}),
   })
   if (!equalJson(fixed(spec), fixed(old.spec))) errors.push(forbidden('spec', IMMUTABLE_SPEC))

@@ -3,6 +3,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { equalJson } from '../../json.ts'
 import { dnsLabel, dnsSubdomain, labelValue, percent, qualifiedName } from '../../names.ts'
 import { compareQuantities, isWhole, parseQuantity } from '../../quantity.ts'
+import { type ApiError, badRequest } from '../../status.ts'
 import type { ApiObject } from '../../types.ts'
 
 /** Part of an object that has been decoded: the types of its members are those of the kind. */
@@ -13,11 +14,11 @@ export const NOT_NEGATIVE = 'must be greater than or equal to 0'
 export const IMMUTABLE = 'field is immutable'
 
 export function nonNegative(errors: Errors, value: number | bigint | undefined | null, field: string): void {
-  if (value !== undefined && value !== null && value < 0) errors.push(invalid(field, value, NOT_NEGATIVE))
+  if (value != null && value !== null && value < 0) errors.push(invalid(field, value, NOT_NEGATIVE))
 }
 
 export function positive(errors: Errors, value: number | undefined | null, field: string): void {
-  if (value !== undefined && value !== null && value <= 0) errors.push(invalid(field, value, 'must be greater than 0'))
+  if (value != null && value !== null && value <= 0) errors.push(invalid(field, value, 'must be greater than 0'))
 }
 
 /** `what` as one of the checks of names.ts. */
@@ -27,17 +28,17 @@ export function syntax(errors: Errors, value: string, field: string, check: (val
 }
 
 export function oneOf(errors: Errors, value: string | undefined | null, field: string, supported: readonly string[]): void {
-  if (value !== undefined && value !== null && !supported.includes(value)) errors.push(notSupported(field, value, supported))
+  if (value != null && value !== null && !supported.includes(value)) errors.push(notSupported(field, value, supported))
 }
 
 /** A value that is there and one of a few; missing is an error of its own. */
 export function requiredOneOf(errors: Errors, value: string | undefined | null, field: string, supported: readonly string[]): void {
-  if (value === undefined || value === null || value === '') errors.push(required(field))
+  if (value == null || value === null || value === '') errors.push(required(field))
   else oneOf(errors, value, field, supported)
 }
 
 export function requiredText(errors: Errors, value: string | undefined | null, field: string, detail = ''): boolean {
-  if (value !== undefined && value !== null && value !== '') return true
+  if (value != null && value !== null && value !== '') return true
   errors.push(required(field, detail))
   return false
 }
@@ -48,7 +49,7 @@ export function immutable(errors: Errors, value: unknown, old: unknown, field: s
 
 /** Empty lists and maps are nothing in the eyes of `equality.Semantic`. */
 function orNothing(value: unknown): unknown {
-  if (value === undefined || value === null) return null
+  if (value == null || value === null) return null
   if (typeof value === 'object' && Object.keys(value).length === 0) return null
   return value
 }
@@ -107,10 +108,10 @@ export function selects(selector: Part, map: Record<string, string> | undefined 
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) if (own.get(key) !== value) return false
   for (const { key, operator, values = [] } of selector?.matchExpressions ?? []) {
     const value = own.get(key)
-    if (operator === 'In' && (value === undefined || !values.includes(value))) return false
-    if (operator === 'NotIn' && value !== undefined && values.includes(value)) return false
-    if (operator === 'Exists' && value === undefined) return false
-    if (operator === 'DoesNotExist' && value !== undefined) return false
+    if (operator === 'In' && (value == null || !values.includes(value))) return false
+    if (operator === 'NotIn' && value != null && values.includes(value)) return false
+    if (operator === 'Exists' && value == null) return false
+    if (operator === 'DoesNotExist' && value != null) return false
   }
   return true
 }
@@ -169,6 +170,7 @@ const STANDARD_RESOURCES = new Set([
   'services.nodeports',
   'services.loadbalancers',
 ])
+export const isStandardResource = (name: string) => STANDARD_RESOURCES.has(name)
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage'])
 export const isHugePages = (name: string) => name.startsWith('hugepages-')
 export const isExtended = (name: string) => name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.')
@@ -204,7 +206,10 @@ export function labelText(errors: Errors, name: string, field: string): void {
   syntax(errors, name, field, dnsLabel)
 }
 
+/** Kinds with field selectors of their own say it so of those they do not know. */
+export const unknownLabel = (field: string): ApiError => badRequest(`field label not supported: ${field}`)
+
 /** Sets a member that is not there. */
 export function setDefault(part: Part, member: string, value: unknown): void {
-  if (part[member] === undefined || part[member] === null || part[member] === '') part[member] = value
+  if (part[member] == null || part[member] === null || part[member] === '') part[member] = value
 }

@@ -3,7 +3,7 @@ import { type FieldError, forbidden, invalid, required, tooLong } from '../../fi
 import { define } from '../../json.ts'
 import { configMapKey } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
-import { type Errors, immutable, type Part, sameSemantically, setDefault, syntax } from './common.ts'
+import { type Errors, immutable, type Part, sameSemantically, setDefault, syntax, unknownLabel } from './common.ts'
 
 const MAX_SIZE = 1_048_576
 const FROZEN = 'field is immutable when `immutable` is set'
@@ -25,7 +25,7 @@ function validateConfigMap({ data, binaryData }: ApiObject): FieldError[] {
   let size = 0
   for (const key of Object.keys(data ?? {})) {
     syntax(errors, key, `data[${key}]`, configMapKey)
-    if (binaryData !== undefined && Object.hasOwn(binaryData, key)) {
+    if (binaryData != null && Object.hasOwn(binaryData, key)) {
       errors.push(invalid(`data[${key}]`, key, 'duplicate of key present in binaryData'))
     }
     size += Buffer.byteLength(data[key])
@@ -48,7 +48,7 @@ export const secret: Strategy = {
   defaults(object) {
     setDefault(object, 'type', 'Opaque')
     const { stringData } = object
-    if (stringData === undefined) return
+    if (stringData == null) return
     object.data ??= {}
     for (const key of Object.keys(stringData)) define(object.data, key, Buffer.from(stringData[key] ?? '').toString('base64'))
     delete object.stringData
@@ -65,6 +65,7 @@ export const secret: Strategy = {
     errors.push(...validateSecret(object))
     return errors
   },
+  unknownFieldSelector: unknownLabel,
   selectableFields: { type: ({ type }) => type ?? '' },
 }
 
@@ -76,7 +77,7 @@ function validateSecret({ metadata, data, type }: ApiObject): FieldError[] {
     size += decodedLength(data[key] ?? '')
   }
   if (size > MAX_SIZE) errors.push(tooLong('data', MAX_SIZE))
-  const has = (key: string) => data !== undefined && Object.hasOwn(data, key)
+  const has = (key: string) => data != null && Object.hasOwn(data, key)
   const need = (key: string) => {
     if (!has(key)) errors.push(required(`data[${key}]`))
   }
@@ -107,8 +108,8 @@ function validateSecret({ metadata, data, type }: ApiObject): FieldError[] {
 }
 
 function json(errors: Errors, data: Part, key: string): void {
-  const value: string | undefined = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined
-  if (value === undefined) {
+  const value: string | undefined = data != null && Object.hasOwn(data, key) ? data[key] : undefined
+  if (value == null) {
     errors.push(required(`data[${key}]`))
     return
   }

@@ -51,7 +51,7 @@ export function validateContainers(errors: Errors, pod: Pod, field: string): voi
     if (names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
     names.add(container.name)
     validateLifecycle(errors, container, at)
-    if (container.restartPolicy !== undefined && !['Always', 'Never', 'OnFailure'].includes(container.restartPolicy)) {
+    if (container.restartPolicy != null && !['Always', 'Never', 'OnFailure'].includes(container.restartPolicy)) {
       errors.push(notSupported(`${at}.restartPolicy`, container.restartPolicy, ['Always', 'Never', 'OnFailure']))
     }
   }
@@ -63,7 +63,7 @@ export function validateInitContainers(errors: Errors, pod: Pod, field: string):
   for (const [i, container] of entries(pod.spec.initContainers)) {
     const at = `${field}[${i}]`
     validateContainer(errors, container, pod, at)
-    if (container.restartPolicy !== undefined && !['Always', 'Never', 'OnFailure'].includes(container.restartPolicy)) {
+    if (container.restartPolicy != null && !['Always', 'Never', 'OnFailure'].includes(container.restartPolicy)) {
       errors.push(notSupported(`${at}.restartPolicy`, container.restartPolicy, ['Always', 'Never', 'OnFailure']))
     }
     if (names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
@@ -282,7 +282,7 @@ function validateLifecycle(errors: Errors, container: Part, at: string): void {
   }
   validateProbe(errors, livenessProbe, `${at}.livenessProbe`, true)
   validateProbe(errors, readinessProbe, `${at}.readinessProbe`, false)
-  if (readinessProbe?.terminationGracePeriodSeconds !== undefined) {
+  if (readinessProbe?.terminationGracePeriodSeconds != null) {
     const seconds = readinessProbe.terminationGracePeriodSeconds
     errors.push(invalid(`${at}.readinessProbe.terminationGracePeriodSeconds`, seconds, 'must not be set for readinessProbes'))
   }
@@ -296,7 +296,7 @@ function validateProbe(errors: Errors, probe: Part, field: string, once: boolean
     nonNegative(errors, probe[member], `${field}.${member}`)
   }
   const grace = probe.terminationGracePeriodSeconds
-  if (grace !== undefined && grace <= 0) errors.push(invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'))
+  if (grace != null && grace <= 0) errors.push(invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0'))
   if (once && probe.successThreshold !== 1) errors.push(invalid(`${field}.successThreshold`, probe.successThreshold ?? 0, 'must be 1'))
 }
 
@@ -304,7 +304,7 @@ const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep']
 
 function validateHandler(errors: Errors, handler: Part, field: string): void {
   const [first, ...more] = HANDLERS.filter((type) => handler[type])
-  if (first === undefined) {
+  if (first == null) {
     errors.push(required(field, 'must specify a handler type'))
     return
   }
@@ -342,7 +342,7 @@ export function validateResources(errors: Errors, resources: Part, field: string
     containerResourceName(errors, name, `${field}.requests[${name}]`)
     resourceValue(errors, name, value, `${field}.requests[${name}]`)
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
-    if (limit === undefined) {
+    if (limit == null) {
       if (!isOvercommitAllowed(name)) errors.push(required(`${field}.limits`, 'Limit must be set for non overcommitable resources'))
     } else if (!isOvercommitAllowed(name) && !sameQuantity(value, limit)) {
       errors.push(invalid(`${field}.requests`, canonicalQuantity(value), `must be equal to ${name} limit of ${canonicalQuantity(limit)}`))
@@ -361,14 +361,14 @@ export function validateResources(errors: Errors, resources: Part, field: string
 const LARGEST_ID = 2_147_483_647
 
 export function userId(errors: Errors, id: number | undefined, field: string): void {
-  if (id !== undefined && (id < 0 || id > LARGEST_ID)) errors.push(invalid(field, id, between(0, LARGEST_ID)))
+  if (id != null && (id < 0 || id > LARGEST_ID)) errors.push(invalid(field, id, between(0, LARGEST_ID)))
 }
 
 export function validateSecurityContext(errors: Errors, context: Part, field: string): void {
   if (!context) return
   userId(errors, context.runAsUser, `${field}.runAsUser`)
   userId(errors, context.runAsGroup, `${field}.runAsGroup`)
-  if (context.procMount !== undefined) {
+  if (context.procMount != null) {
     if (!['Default', 'Unmasked'].includes(context.procMount)) {
       errors.push(notSupported(`${field}.procMount`, context.procMount, ['Default', 'Unmasked']))
     } else if (context.procMount === 'Unmasked') {

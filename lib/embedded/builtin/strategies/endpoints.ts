@@ -30,7 +30,7 @@ function validateSubsets(subsets: Part[] | undefined): FieldError[] {
         errors.push(...endpointAddressErrors(ip, `${here}.ip`))
         if (addressErrors(ip, '').length > 0) errors.push(invalid(`${here}.ip`, ip, 'must be a valid IP address'))
         if (address.hostname) syntax(errors, address.hostname, `${here}.hostname`, dnsLabel)
-        if (address.nodeName !== undefined) syntax(errors, address.nodeName, `${here}.nodeName`, dnsSubdomain)
+        if (address.nodeName != null) syntax(errors, address.nodeName, `${here}.nodeName`, dnsSubdomain)
       }
     }
     for (const [j, port] of entries(subset.ports)) {
@@ -39,7 +39,7 @@ function validateSubsets(subsets: Part[] | undefined): FieldError[] {
       else if (port.name) syntax(errors, port.name, `${here}.name`, dnsLabel)
       for (const problem of portNumber(port.port ?? 0)) errors.push(invalid(`${here}.port`, port.port ?? 0, problem))
       requiredOneOf(errors, port.protocol, `${here}.protocol`, PROTOCOLS)
-      if (port.appProtocol !== undefined) syntax(errors, port.appProtocol, `${here}.appProtocol`, qualifiedName)
+      if (port.appProtocol != null) syntax(errors, port.appProtocol, `${here}.appProtocol`, qualifiedName)
     }
   }
   return errors
@@ -72,7 +72,7 @@ function validateSlice({ addressType, ports, endpoints: list }: Part): FieldErro
     if (names.has(port.name)) errors.push(duplicate(`${at}.name`, port.name))
     names.add(port.name)
     requiredOneOf(errors, port.protocol, `${at}.protocol`, PROTOCOLS)
-    if (port.appProtocol !== undefined) syntax(errors, port.appProtocol, `${at}.appProtocol`, qualifiedName)
+    if (port.appProtocol != null) syntax(errors, port.appProtocol, `${at}.appProtocol`, qualifiedName)
   }
   if (count(list) > 1000) errors.push(tooMany('endpoints', count(list), 1000))
   for (const [i, endpoint] of entries(list)) validateEndpoint(errors, endpoint, addressType, `endpoints[${i}]`)
@@ -97,8 +97,8 @@ function validateEndpoint(errors: Errors, endpoint: Part, addressType: string, a
     if (text.includes(':') !== (addressType === 'IPv6')) errors.push(invalid(`${at}.addresses`, text, `must be an ${addressType} address`))
     errors.push(...endpointAddressErrors(text, here))
   }
-  if (nodeName !== undefined) syntax(errors, nodeName, `${at}.nodeName`, dnsSubdomain)
+  if (nodeName != null) syntax(errors, nodeName, `${at}.nodeName`, dnsSubdomain)
   labels(errors, deprecatedTopology, `${at}.deprecatedTopology`)
-  if (hostname !== undefined) syntax(errors, hostname, `${at}.hostname`, dnsLabel)
+  if (hostname != null) syntax(errors, hostname, `${at}.hostname`, dnsLabel)
   for (const [i, zone] of entries(hints?.forZones)) syntax(errors, zone.name ?? '', `${at}.hints.forZones[${i}].name`, labelValue)
 }

@@ -3,11 +3,20 @@ import { asCoreEvent } from '../../conversion/events.ts'
 import { type FieldError, invalid, required } from '../../field-error.ts'
 import { byteLength, dnsSubdomain, pathSegmentName, qualifiedName } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
-import { type Errors, immutable, type Part, sameSemantically, syntax } from './common.ts'
+import { type Errors, immutable, type Part, sameSemantically, syntax, unknownLabel } from './common.ts'
 
 const about = (member: string) => (event: ApiObject) => asCoreEvent(event).involvedObject?.[member] ?? ''
 const OBJECT_MEMBERS = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
 const controllerOf = (event: ApiObject) => asCoreEvent(event).reportingComponent ?? ''
+
+function selectors(object: string, more: NonNullable<Strategy['selectableFields']>): NonNullable<Strategy['selectableFields']> {
+  return {
+    ...Object.fromEntries(OBJECT_MEMBERS.map((member) => [`${object}.${member}`, about(member)])),
+    ...more,
+    reason: ({ reason }) => reason ?? '',
+    type: ({ type }) => type ?? '',
+  }
+}
 
 export const event: Strategy = {
   allowCreateOnUpdate: true,
@@ -50,17 +59,15 @@ export const event: Strategy = {
     immutable(errors, now.reportingInstance, before.reportingInstance, 'reportingInstance')
     return errors
   },
-  selectableFields: {
-    ...Object.fromEntries(
-      OBJECT_MEMBERS.flatMap((member) => ['involvedObject', 'regarding'].map((from) => [`${from}.${member}`, about(member)])),
-    ),
-    reason: ({ reason }) => reason ?? '',
+  unknownFieldSelector: unknownLabel,
+  selectableFields: selectors('involvedObject', {
     reportingComponent: controllerOf,
-    reportingController: controllerOf,
     source: (object) => asCoreEvent(object).source?.component || controllerOf(object),
-    type: ({ type }) => type ?? '',
-  },
+  }),
 }
+
+/** The same objects, found by the names that `events.k8s.io` gives to their fields. */
+export const newEvent: Strategy = { ...event, selectableFields: selectors('regarding', { reportingController: controllerOf }) }
 
 function seriesErrors(errors: Errors, series: Part): void {
   if (!series) return

@@ -29,13 +29,24 @@ export function endpointAddressErrors(value: string, field: string): FieldError[
 export function networkErrors(value: string, field: string): FieldError[] {
   const [address = '', length = '', more] = value.split('/')
   const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1
-  if (more !== undefined || bits < 0 || !/^\d+$/.test(length) || Number(length) > bits) return [invalid(field, value, NETWORK)]
+  if (more != null || bits < 0 || !/^\d+$/.test(length) || Number(length) > bits) return [invalid(field, value, NETWORK)]
   if (/^0\d/.test(length)) return [invalid(field, value, 'must not have leading 0s in IP or prefix length')]
   if (bits === 32 && hostBits(address, Number(length))) return [invalid(field, value, 'must not have bits set beyond the prefix length')]
   return []
 }
 
 function hostBits(address: string, length: number): boolean {
-  const value = address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
-  return length < 32 && value % 2 ** (32 - length) !== 0
+  return length < 32 && numberOf(address) % 2 ** (32 - length) !== 0
 }
+
+/** Whether a network is a smaller part of another. Of IPv6 only the lengths are looked at. */
+export function isInside(inner: string, outer: string): boolean {
+  const [address = '', length = ''] = inner.split('/')
+  const [around = '', shorter = ''] = outer.split('/')
+  if (Number(length) <= Number(shorter) || address.includes(':') !== around.includes(':')) return false
+  if (address.includes(':')) return true
+  const size = 2 ** (32 - Number(shorter))
+  return Math.floor(numberOf(address) / size) === Math.floor(numberOf(around) / size)
+}
+
+const numberOf = (address: string) => address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)

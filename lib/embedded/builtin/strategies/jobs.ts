@@ -2,6 +2,7 @@
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../field-error.ts'
 import { cloneJson, equalJson } from '../../json.ts'
 import { dnsLabel, qualifiedName } from '../../names.ts'
+import { badRequest } from '../../status.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
 import {
   type Errors,
@@ -28,9 +29,9 @@ export const job: Strategy = {
   generation: true,
   defaultPropagation: 'Orphan',
   defaults({ metadata, spec }) {
-    if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1
+    if (spec.completions == null && spec.parallelism == null) spec.completions = 1
     spec.parallelism ??= 1
-    spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2_147_483_647
+    spec.backoffLimit ??= spec.backoffLimitPerIndex == null ? 6 : 2_147_483_647
     const own = spec.template.metadata?.labels
     if (own && (!metadata.labels || Object.keys(metadata.labels).length === 0)) metadata.labels = own
     setDefault(spec, 'completionMode', 'NonIndexed')
@@ -61,6 +62,7 @@ export const job: Strategy = {
     return subresource === 'status' ? [] : validateUpdate(object, old)
   },
   warnings: templateWarnings,
+  unknownFieldSelector: (field) => badRequest(`field label ${JSON.stringify(field)} not supported for Job`),
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },
 }
 
@@ -115,13 +117,13 @@ function validateSpec(errors: Errors, spec: Part, field: string): void {
   ]) {
     nonNegative(errors, spec[member], `${field}.${member}`)
   }
-  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
+  if (spec.maxFailedIndexes != null && spec.backoffLimitPerIndex == null) {
     errors.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
   }
   const mode = spec.completionMode ?? 'NonIndexed'
   if (mode !== 'NonIndexed' && mode !== 'Indexed') errors.push(notSupported(`${field}.completionMode`, mode, ['NonIndexed', 'Indexed']))
   if (mode === 'Indexed') {
-    if (spec.completions === undefined) errors.push(required(`${field}.completions`, 'when completion mode is Indexed'))
+    if (spec.completions == null) errors.push(required(`${field}.completions`, 'when completion mode is Indexed'))
     if (spec.parallelism > 100_000) {
       errors.push(invalid(`${field}.parallelism`, spec.parallelism, 'must be less than or equal to 100000 when completion mode is Indexed'))
     }
@@ -131,7 +133,7 @@ function validateSpec(errors: Errors, spec: Part, field: string): void {
   }
   if (mode === 'NonIndexed') {
     for (const member of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
-      if (spec[member] !== undefined) errors.push(invalid(`${field}.${member}`, spec[member], 'requires indexed completion mode'))
+      if (spec[member] != null) errors.push(invalid(`${field}.${member}`, spec[member], 'requires indexed completion mode'))
     }
     if (spec.successPolicy) errors.push(invalid(`${field}.successPolicy`, spec.successPolicy, 'requires indexed completion mode'))
   }
@@ -159,7 +161,7 @@ function validateFailurePolicy(errors: Errors, spec: Part, field: string): void 
   for (const [i, rule] of entries(spec.podFailurePolicy.rules)) {
     const at = `${field}.rules[${i}]`
     if (!rule.action) errors.push(required(`${at}.action`, `valid values: [${ACTIONS.map((action) => `"${action}"`).join(' ')}]`))
-    else if (rule.action === 'FailIndex' && spec.backoffLimitPerIndex === undefined) {
+    else if (rule.action === 'FailIndex' && spec.backoffLimitPerIndex == null) {
       errors.push(invalid(`${at}.action`, rule.action, 'requires the backoffLimitPerIndex to be set'))
     } else oneOf(errors, rule.action, `${at}.action`, ACTIONS)
     if (rule.onExitCodes) validateExitCodes(errors, rule.onExitCodes, `${at}.onExitCodes`, containers)
@@ -180,11 +182,11 @@ function validateFailurePolicy(errors: Errors, spec: Part, field: string): void 
 function validateExitCodes(errors: Errors, { operator, values, containerName }: Part, at: string, containers: readonly string[]): void {
   if (!operator) errors.push(required(`${at}.operator`, 'valid values: ["In" "NotIn"]'))
   else oneOf(errors, operator, `${at}.operator`, ['In', 'NotIn'])
-  if (containerName !== undefined && !containers.includes(containerName)) {
+  if (containerName != null && !containers.includes(containerName)) {
     errors.push(invalid(`${at}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'))
   }
   const codes: number[] = values ?? []
-  if (codes.length === 0) errors.push(invalid(`${at}.values`, values ?? null, 'at least one value is required'))
+  if (codes.length === 0) errors.push(invalid(`${at}.values`, [], 'at least one value is required'))
   for (const [i, code] of codes.entries()) {
     if (operator === 'In' && code === 0) errors.push(invalid(`${at}.values[${i}]`, code, 'must not be 0 for the In operator'))
     if (codes.indexOf(code) < i) errors.push(duplicate(`${at}.values[${i}]`, code))
@@ -218,7 +220,7 @@ function validateUpdate({ spec }: ApiObject, old: ApiObject): FieldError[] {
 function relaxTemplate(before: Part, now: Part): void {
   before.metadata = now.metadata
   for (const member of ['nodeSelector', 'tolerations', 'schedulingGates', 'affinity']) {
-    if (now.spec[member] === undefined) delete before.spec[member]
+    if (now.spec[member] == null) delete before.spec[member]
     else before.spec[member] = now.spec[member]
   }
   for (const [i, container] of entries(before.spec.containers))
@@ -248,13 +250,13 @@ function validateCron(spec: Part, old: Part): FieldError[] {
   if (!spec.schedule) errors.push(required('spec.schedule'))
   else {
     const problem = cronProblem(spec.schedule)
-    if (problem !== undefined) errors.push(invalid('spec.schedule', spec.schedule, problem))
+    if (problem != null) errors.push(invalid('spec.schedule', spec.schedule, problem))
     if (spec.schedule.includes('TZ') && !old?.schedule?.includes('TZ')) {
       errors.push(invalid('spec.schedule', spec.schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'))
     }
   }
   nonNegative(errors, spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds')
-  if (old === undefined || old.timeZone !== spec.timeZone) validateTimeZone(errors, spec.timeZone)
+  if (old == null || old.timeZone !== spec.timeZone) validateTimeZone(errors, spec.timeZone)
   requiredOneOf(errors, spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'])
   const template = spec.jobTemplate.spec
   validateSpec(errors, template, 'spec.jobTemplate.spec')
@@ -267,7 +269,7 @@ function validateCron(spec: Part, old: Part): FieldError[] {
 
 function validateTimeZone(errors: Errors, zone: string | undefined): void {
   const field = 'spec.timeZone'
-  if (zone === undefined) return
+  if (zone == null) return
   if (zone === '') errors.push(invalid(field, zone, 'timeZone must be nil or non-empty string'))
   else if (zone.split('/').some((part) => part === '.' || part === '..' || part.startsWith('-') || !/^[A-Za-z.\-_0-9+]*$/.test(part))) {
     errors.push(invalid(field, zone, `unknown time zone ${zone}`))

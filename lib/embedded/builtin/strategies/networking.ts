@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, notSupported, required, tooLong } 
 import { dnsLabel, dnsSubdomain, domainPath, pathSegment, portName, portNumber, wildcardSubdomain } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
 import { count, type Errors, entries, immutable, labelSelector, oneOf, type Part, requiredText, setDefault, syntax } from './common.ts'
-import { networkErrors } from './ip.ts'
+import { isInside, networkErrors } from './ip.ts'
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 
@@ -13,14 +13,14 @@ export const ingress: Strategy = {
   validate(object) {
     const errors = validateIngress(object)
     const annotation = object.metadata.annotations?.[CLASS_ANNOTATION]
-    if (annotation !== undefined && object.spec.ingressClassName !== undefined && annotation !== object.spec.ingressClassName) {
+    if (annotation != null && object.spec.ingressClassName != null && annotation !== object.spec.ingressClassName) {
       errors.push(invalid(`annotations.${CLASS_ANNOTATION}`, annotation, 'must match `ingressClassName` when both are specified'))
     }
     return errors
   },
   validateUpdate: (object, _old, { subresource }) => (subresource === 'status' ? [] : validateIngress(object)),
   warnings({ metadata }) {
-    if (metadata.annotations?.[CLASS_ANNOTATION] === undefined) return []
+    if (metadata.annotations?.[CLASS_ANNOTATION] == null) return []
     return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
   },
 }
@@ -39,7 +39,7 @@ function validateIngress({ spec }: ApiObject): FieldError[] {
     }
     if (secretName) syntax(errors, secretName, `spec.tls[${i}].secretName`, dnsSubdomain)
   }
-  if (spec.ingressClassName !== undefined) syntax(errors, spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain)
+  if (spec.ingressClassName != null) syntax(errors, spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain)
   return errors
 }
 
@@ -57,7 +57,7 @@ const FORBIDDEN_PARTS = ['//', '/./', '/../', '%2f', '%2F']
 const FORBIDDEN_ENDS = ['/..', '/.']
 
 function validatePath(errors: Errors, { path = '', pathType, backend }: Part, at: string): void {
-  if (pathType === undefined) {
+  if (pathType == null) {
     errors.push(required(`${at}.pathType`, 'pathType must be specified'))
     return
   }
@@ -88,7 +88,7 @@ function validateBackend(errors: Errors, { resource, service }: Part, at: string
 }
 
 function reference(errors: Errors, { apiGroup, kind, name }: Part, at: string): void {
-  if (apiGroup !== undefined) syntax(errors, apiGroup, `${at}.apiGroup`, dnsSubdomain)
+  if (apiGroup != null) syntax(errors, apiGroup, `${at}.apiGroup`, dnsSubdomain)
   if (requiredText(errors, kind, `${at}.kind`)) syntax(errors, kind, `${at}.kind`, pathSegment)
   if (requiredText(errors, name, `${at}.name`)) syntax(errors, name, `${at}.name`, pathSegment)
 }
@@ -118,7 +118,7 @@ function validateIngressClass(spec: Part): FieldError[] {
   const { scope, namespace } = parameters
   if (scope !== 'Cluster' && scope !== 'Namespace') oneOf(errors, scope, 'spec.parameters.scope', ['Cluster', 'Namespace'])
   if (scope === 'Namespace' && !namespace) errors.push(required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'"))
-  if (scope === 'Cluster' && namespace !== undefined)
+  if (scope === 'Cluster' && namespace != null)
     errors.push(forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'"))
   return errors
 }
@@ -170,15 +170,15 @@ function validatePolicy(spec: Part): FieldError[] {
 
 function validatePolicyPort(errors: Errors, { protocol, port, endPort }: Part, at: string): void {
   oneOf(errors, protocol, `${at}.protocol`, ['TCP', 'UDP', 'SCTP'])
-  if (port === undefined) {
-    if (endPort !== undefined) errors.push(invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is not specified'))
+  if (port == null) {
+    if (endPort != null) errors.push(invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is not specified'))
   } else if (typeof port === 'number') {
     for (const problem of portNumber(port)) errors.push(invalid(`${at}.port`, port, problem))
-    if (endPort === undefined) return
+    if (endPort == null) return
     if (endPort < port) errors.push(invalid(`${at}.endPort`, port, 'must be greater than or equal to `port`'))
     for (const problem of portNumber(endPort)) errors.push(invalid(`${at}.endPort`, endPort, problem))
   } else {
-    if (endPort !== undefined) errors.push(invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is non-numeric'))
+    if (endPort != null) errors.push(invalid(`${at}.endPort`, endPort, 'may not be specified when `port` is non-numeric'))
     for (const problem of portName(port)) errors.push(invalid(`${at}.port`, port, problem))
   }
 }
@@ -189,7 +189,14 @@ function validatePeer(errors: Errors, { podSelector, namespaceSelector, ipBlock 
   if (ipBlock) {
     if (requiredText(errors, ipBlock.cidr, `${at}.ipBlock.cidr`)) {
       errors.push(...networkErrors(ipBlock.cidr, `${at}.ipBlock.cidr`))
-      for (const [i, except] of entries(ipBlock.except)) errors.push(...networkErrors(except as string, `${at}.ipBlock.except[${i}]`))
+      for (const [i, each] of entries(ipBlock.except)) {
+        const except = each as string
+        const problems = networkErrors(except, `${at}.ipBlock.except[${i}]`)
+        errors.push(...problems)
+        if (problems.length === 0 && !isInside(except, ipBlock.cidr)) {
+          errors.push(invalid(`${at}.ipBlock.except[${i}]`, except, 'must be a strict subset of `cidr`'))
+        }
+      }
     }
     if (podSelector || namespaceSelector) errors.push(forbidden(at, 'may not specify both ipBlock and another peer'))
   } else if (!podSelector && !namespaceSelector) errors.push(required(at, 'must specify a peer'))

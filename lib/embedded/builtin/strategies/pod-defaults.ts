@@ -78,7 +78,7 @@ function defaultHostPorts(spec: Part): void {
 const DEFAULT_MODE = 0o644
 
 function defaultVolume(volume: Part): void {
-  if (Object.keys(volume).every((member) => member === 'name' || volume[member] === undefined)) volume.emptyDir = {}
+  if (Object.keys(volume).every((member) => member === 'name' || volume[member] == null)) volume.emptyDir = {}
   for (const source of [volume.secret, volume.configMap, volume.downwardAPI, volume.projected])
     if (source) source.defaultMode ??= DEFAULT_MODE
   defaultItems(volume.downwardAPI?.items)
@@ -87,7 +87,7 @@ function defaultVolume(volume: Part): void {
     if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600
   }
   if (volume.hostPath) volume.hostPath.type ??= ''
-  if (volume.image?.reference !== undefined) setDefault(volume.image, 'pullPolicy', pullPolicyOf(volume.image.reference))
+  if (volume.image?.reference != null) setDefault(volume.image, 'pullPolicy', pullPolicyOf(volume.image.reference))
   if (volume.ephemeral?.volumeClaimTemplate?.spec) setDefault(volume.ephemeral.volumeClaimTemplate.spec, 'volumeMode', 'Filesystem')
   defaultVolumeSource(volume)
 }

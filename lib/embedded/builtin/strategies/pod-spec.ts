@@ -31,7 +31,7 @@ export function validateTemplate(errors: Errors, template: Part, field: string, 
 }
 
 export function validatePodSpec(errors: Errors, spec: Part, field: string, pod: boolean, alsoMounts: readonly string[] = []): void {
-  if (spec.terminationGracePeriodSeconds === undefined) errors.push(required(`${field}.terminationGracePeriodSeconds`))
+  if (spec.terminationGracePeriodSeconds == null) errors.push(required(`${field}.terminationGracePeriodSeconds`))
   const own = (spec.volumes ?? []).filter((volume: Part) => !alsoMounts.includes(volume.name))
   const claims = alsoMounts.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }))
   const volumes = validateVolumes(errors, [...claims, ...own], `${field}.volumes`)
@@ -53,7 +53,7 @@ export function validatePodSpec(errors: Errors, spec: Part, field: string, pod: 
   if (spec.serviceAccountName) syntax(errors, spec.serviceAccountName, `${field}.serviceAccountName`, dnsSubdomain)
   if (spec.nodeName) syntax(errors, spec.nodeName, `${field}.nodeName`, dnsSubdomain)
   const deadline = spec.activeDeadlineSeconds
-  if (deadline !== undefined && (deadline < 1 || deadline > 2_147_483_647)) {
+  if (deadline != null && (deadline < 1 || deadline > 2_147_483_647)) {
     errors.push(invalid(`${field}.activeDeadlineSeconds`, deadline, between(1, 2_147_483_647)))
   }
   if (spec.hostname) syntax(errors, spec.hostname, `${field}.hostname`, dnsLabel)
@@ -64,7 +64,7 @@ export function validatePodSpec(errors: Errors, spec: Part, field: string, pod: 
       syntax(errors, name as string, `${field}.hostAliases[${i}].hostnames[${j}]`, dnsSubdomain)
   }
   if (spec.priorityClassName) syntax(errors, spec.priorityClassName, `${field}.priorityClassName`, dnsSubdomain)
-  if (spec.runtimeClassName !== undefined) syntax(errors, spec.runtimeClassName, `${field}.runtimeClassName`, dnsSubdomain)
+  if (spec.runtimeClassName != null) syntax(errors, spec.runtimeClassName, `${field}.runtimeClassName`, dnsSubdomain)
   oneOf(errors, spec.preemptionPolicy, `${field}.preemptionPolicy`, ['PreemptLowerPriority', 'Never'])
   if (spec.os) {
     if (!spec.os.name) errors.push(required(`${field}.os.name`, 'cannot be empty'))
@@ -204,7 +204,7 @@ export function validateTolerations(errors: Errors, tolerations: Part[] | undefi
         invalid(`${at}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'),
       )
     }
-    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    if (tolerationSeconds != null && effect !== 'NoExecute') {
       errors.push(invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
     }
     if (operator === 'Equal' || operator === '') {

@@ -8,7 +8,7 @@ export const templateWarnings = ({ spec }: ApiObject): string[] =>
   spec?.template?.spec ? podSpecWarnings(spec.template.spec, 'spec.template.spec') : []
 
 export function podWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
-  if (old !== undefined) return []
+  if (old != null) return []
   const problems = dnsLabel(object.metadata.name ?? '')
   const name =
     problems.length === 0
@@ -37,8 +37,7 @@ function warnContainer(warnings: string[], container: Part, at: string): void {
   const seen = new Map<string, string>()
   for (const [i, { name, value, valueFrom }] of entries(container.env)) {
     const earlier = seen.get(name)
-    if (earlier !== undefined)
-      warnings.push(`${at}.env[${i}]: hides previous definition of ${show(name)}, which may be dropped when using apply`)
+    if (earlier != null) warnings.push(`${at}.env[${i}]: hides previous definition of ${show(name)}, which may be dropped when using apply`)
     void value
     void valueFrom
     seen.set(name, name)

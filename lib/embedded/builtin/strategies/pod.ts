@@ -2,7 +2,7 @@
 import { type FieldError, forbidden, invalid } from '../../field-error.ts'
 import { equalJson } from '../../json.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
-import { count, type Errors, entries, type Part, sameSemantically } from './common.ts'
+import { count, type Errors, entries, type Part, sameSemantically, unknownLabel } from './common.ts'
 import { defaultPod, defaultPodSpec } from './pod-defaults.ts'
 import { validatePodSpec } from './pod-spec.ts'
 import { podWarnings } from './pod-warnings.ts'
@@ -58,6 +58,7 @@ export const pod: Strategy = {
     if (!spec.nodeName || status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0
     return Math.max(spec.terminationGracePeriodSeconds ?? 30, 1)
   },
+  unknownFieldSelector: unknownLabel,
   selectableFields: {
     'spec.nodeName': ({ spec }) => spec.nodeName ?? '',
     'spec.restartPolicy': ({ spec }) => spec.restartPolicy ?? '',
@@ -131,9 +132,9 @@ function munged(spec: Part, old: Part): Part {
 
 function deadline(errors: Errors, value: number | undefined, old: number | undefined): void {
   const field = 'spec.activeDeadlineSeconds'
-  if (value === undefined) {
-    if (old !== undefined) errors.push(invalid(field, null, 'must not update from a positive integer to nil value'))
-  } else if (old !== undefined && old < value) errors.push(invalid(field, value, 'must be less than or equal to previous value'))
+  if (value == null) {
+    if (old != null) errors.push(invalid(field, null, 'must not update from a positive integer to nil value'))
+  } else if (old != null && old < value) errors.push(invalid(field, value, 'must be less than or equal to previous value'))
 }
 
 function onlyAdded(errors: Errors, tolerations: Part[] = [], old: Part[] = []): void {
@@ -155,7 +156,7 @@ export function qualityOfService(spec: Part): string {
       const limit = limits[name]
       const request = requests[name]
       if ((limit && limit !== '0') || (request && request !== '0')) asks = true
-      if (!limit || limit === '0' || (request !== undefined && request !== limit)) guaranteed = false
+      if (!limit || limit === '0' || (request != null && request !== limit)) guaranteed = false
     }
   }
   if (!asks) return 'BestEffort'

@@ -1,11 +1,13 @@
 /** PodDisruptionBudget, ResourceQuota, LimitRange and PriorityClass. */
 import { type FieldError, forbidden, invalid, notSupported } from '../../field-error.ts'
 import { qualifiedName } from '../../names.ts'
+import { compareQuantities, parseQuantity } from '../../quantity.ts'
 import type { Strategy } from '../../types.ts'
 import {
   type Errors,
   entries,
   immutable,
+  isStandardResource,
   labelSelector,
   less,
   nonNegative,
@@ -34,11 +36,18 @@ export const podDisruptionBudget: Strategy = {
 
 function validateBudget(spec: Part): FieldError[] {
   const errors: Errors = []
-  if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-    errors.push(invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set'))
+  if (spec.minAvailable != null && spec.maxUnavailable != null) {
+    const { minAvailable, selector = null, maxUnavailable, unhealthyPodEvictionPolicy = null } = spec
+    const shown = {
+      MinAvailable: minAvailable,
+      Selector: selector,
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy,
+    }
+    errors.push(invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set'))
   }
   for (const member of ['minAvailable', 'maxUnavailable']) {
-    if (spec[member] === undefined) continue
+    if (spec[member] == null) continue
     positiveIntOrPercent(errors, spec[member], `spec.${member}`)
     notOverHundredPercent(errors, spec[member], `spec.${member}`)
   }
@@ -77,8 +86,14 @@ function validateQuota(spec: Part): FieldError[] {
     quotaResource(errors, name, at)
     resourceValue(errors, name, value, at)
   }
-  for (const [, scope] of entries(spec?.scopes))
-    if (!SCOPES.includes(scope as string)) errors.push(invalid('spec.scopes', spec.scopes, 'unsupported scope'))
+  for (const [, each] of entries(spec?.scopes)) {
+    const scope = each as string
+    if (!SCOPES.includes(scope)) errors.push(invalid('spec.scopes', spec.scopes, 'unsupported scope'))
+    for (const name of Object.keys(spec.hard ?? {})) {
+      if (isStandardResource(name) && !countsIn(scope, name))
+        errors.push(invalid('spec.scopes', spec.scopes, 'unsupported scope applied to resource'))
+    }
+  }
   for (const [a, b] of [
     ['BestEffort', 'NotBestEffort'],
     ['Terminating', 'NotTerminating'],
@@ -88,13 +103,20 @@ function validateQuota(spec: Part): FieldError[] {
   return errors
 }
 
+const COMPUTE = ['pods', 'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']
+
+/** Whether objects of a scope are counted under a name. */
+function countsIn(scope: string, name: string): boolean {
+  if (scope === 'BestEffort') return name === 'pods'
+  if (scope === 'VolumeAttributesClass') return ['persistentvolumeclaims', 'requests.storage'].includes(name)
+  return SCOPES.includes(scope) && COMPUTE.includes(name)
+}
+
 function quotaResource(errors: Errors, name: string, field: string): void {
-  const problems = qualifiedName(name)
-  for (const problem of problems) errors.push(invalid(field, name, problem))
-  if (problems.length > 0 || name.includes('/')) return
-  const own: Errors = []
-  resourceName(own, name, field)
-  if (own.length > 0 || name === 'storage') errors.push(invalid(field, name, 'must be a standard resource for quota'))
+  resourceName(errors, name, field)
+  if (!name.includes('/') && (!isStandardResource(name) || name === 'storage')) {
+    errors.push(invalid(field, name, 'must be a standard resource for quota'))
+  }
 }
 
 export const limitRange: Strategy = {
@@ -154,6 +176,9 @@ function validateBounds(errors: Errors, item: Part, at: string): void {
     if (request && limit && less(limit, request))
       refuse('defaultRequest', request, `default request value ${request} is greater than default limit value ${limit}`)
     if (limit && min && less(limit, min)) refuse('default', min, `min value ${min} is greater than default value ${limit}`)
+    const ratio = value('maxLimitRequestRatio')
+    if (ratio && compareQuantities(parseQuantity(ratio), parseQuantity('1')) < 0)
+      refuse('maxLimitRequestRatio', ratio, `ratio ${ratio} is less than 1`)
     if (limit && max && less(max, limit)) refuse('default', max, `default value ${limit} is greater than max value ${max}`)
   }
 }

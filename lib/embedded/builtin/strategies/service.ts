@@ -4,7 +4,19 @@ import { dnsLabel, dnsSubdomain, labelName, portNumber, qualifiedName } from '..
 import { type ApiError, internalError, invalidError } from '../../status.ts'
 import type { ApiObject, Strategy, WriteContext } from '../../types.ts'
 import { freeAddress, freeNodePort, hasNodePorts, isInRange, isNodePort, usedAddresses, usedNodePorts } from './addresses.ts'
-import { count, type Errors, entries, labels, oneOf, type Part, requiredOneOf, requiredText, setDefault, syntax } from './common.ts'
+import {
+  count,
+  type Errors,
+  entries,
+  labels,
+  oneOf,
+  type Part,
+  requiredOneOf,
+  requiredText,
+  setDefault,
+  syntax,
+  unknownLabel,
+} from './common.ts'
 import { portNumberOrName } from './containers.ts'
 import { addressErrors, endpointAddressErrors, networkErrors } from './ip.ts'
 
@@ -15,13 +27,13 @@ export const service: Strategy = {
   defaults({ spec, status }) {
     setDefault(spec, 'sessionAffinity', 'None')
     if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
-    if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds === undefined) {
+    if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig?.clientIP?.timeoutSeconds == null) {
       spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } }
     }
     setDefault(spec, 'type', 'ClusterIP')
     for (const [, port] of entries(spec.ports)) {
       setDefault(port, 'protocol', 'TCP')
-      if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port ?? 0
+      if (port.targetPort == null || port.targetPort === 0 || port.targetPort === '') port.targetPort = port.port ?? 0
     }
     if (isExternal(spec)) setDefault(spec, 'externalTrafficPolicy', 'Cluster')
     if (['NodePort', 'LoadBalancer', 'ClusterIP'].includes(spec.type)) spec.internalTrafficPolicy ??= 'Cluster'
@@ -51,6 +63,7 @@ export const service: Strategy = {
     return errors
   },
   warnings: serviceWarnings,
+  unknownFieldSelector: unknownLabel,
   selectableFields: {
     'spec.clusterIP': ({ spec }) => spec?.clusterIP ?? '',
     'spec.type': ({ spec }) => spec?.type ?? '',
@@ -64,7 +77,7 @@ const needsHealthCheck = (spec: Part) => spec.type === 'LoadBalancer' && spec.ex
 
 /** `clusterIP` and the first of `clusterIPs` are one. */
 function normalizeAddresses(spec: Part, old: Part): void {
-  if (old === undefined) {
+  if (old == null) {
     if (spec.clusterIP && count(spec.clusterIPs) === 0) spec.clusterIPs = [spec.clusterIP]
     return
   }
@@ -79,8 +92,8 @@ function normalizeAddresses(spec: Part, old: Part): void {
 function patchAllocated(spec: Part, old: Part): void {
   if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
     if (!spec.clusterIP && count(spec.clusterIPs) === 0) {
-      if (old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
-      if (old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
+      if (old.clusterIP != null) spec.clusterIP = old.clusterIP
+      if (old.clusterIPs != null) spec.clusterIPs = [...old.clusterIPs]
     }
   }
   if (hasNodePorts(spec) && hasNodePorts(old)) {
@@ -95,8 +108,8 @@ function patchAllocated(spec: Part, old: Part): void {
   }
   if (needsHealthCheck(spec) && needsHealthCheck(old) && !spec.healthCheckNodePort) spec.healthCheckNodePort = old.healthCheckNodePort
   if (spec.type !== 'ExternalName' && old.type !== 'ExternalName') {
-    if (spec.ipFamilyPolicy === undefined && old.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy = old.ipFamilyPolicy
-    if (count(spec.ipFamilies) === 0 && old.ipFamilies !== undefined) spec.ipFamilies = [...old.ipFamilies]
+    if (spec.ipFamilyPolicy == null && old.ipFamilyPolicy != null) spec.ipFamilyPolicy = old.ipFamilyPolicy
+    if (count(spec.ipFamilies) === 0 && old.ipFamilies != null) spec.ipFamilies = [...old.ipFamilies]
   }
 }
 
@@ -145,7 +158,7 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
   const used = usedAddresses(object, context)
   if (!spec.clusterIP) {
     const address = freeAddress(object, used)
-    if (address === undefined) throw internalError(`failed to allocate a serviceIP: range is full`)
+    if (address == null) throw internalError(`failed to allocate a serviceIP: range is full`)
     spec.clusterIP = address
     spec.clusterIPs = [address]
     return
@@ -156,8 +169,7 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
     : used.has(spec.clusterIP)
       ? `failed to allocate IP ${spec.clusterIP}: provided IP is already allocated`
       : undefined
-  if (problem !== undefined)
-    throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
+  if (problem != null) throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
 }
 
 function allocateNodePorts(object: ApiObject, context: WriteContext): void {
@@ -176,7 +188,7 @@ function allocateNodePorts(object: ApiObject, context: WriteContext): void {
       }
     } else {
       const free = freeNodePort(object, used)
-      if (free === undefined) throw internalError('failed to allocate a nodePort: range is full')
+      if (free == null) throw internalError('failed to allocate a nodePort: range is full')
       port.nodePort = free
     }
     used.add(port.nodePort)
@@ -198,7 +210,7 @@ function validateService(object: ApiObject): FieldError[] {
   requiredOneOf(errors, spec.sessionAffinity, 'spec.sessionAffinity', ['ClientIP', 'None'])
   if (spec.sessionAffinity === 'ClientIP') {
     const timeout = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds
-    if (timeout !== undefined && (timeout <= 0 || timeout > 86_400)) {
+    if (timeout != null && (timeout <= 0 || timeout > 86_400)) {
       errors.push(invalid('spec.sessionAffinityConfig.clientIP.timeoutSeconds', timeout, 'must be greater than 0 and less than 86400'))
     }
   }
@@ -213,7 +225,7 @@ function validateExternalName(errors: Errors, spec: Part): void {
   for (const member of ['clusterIPs', 'ipFamilies']) {
     if (count(spec[member]) > 0) errors.push(forbidden(`spec.${member}`, 'may not be set for ExternalName services'))
   }
-  if (spec.ipFamilyPolicy !== undefined) errors.push(forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services'))
+  if (spec.ipFamilyPolicy != null) errors.push(forbidden('spec.ipFamilyPolicy', 'may not be set for ExternalName services'))
   const name = (spec.externalName ?? '').replace(/\.$/, '')
   if (requiredText(errors, name, 'spec.externalName')) syntax(errors, name, 'spec.externalName', dnsSubdomain)
 }
@@ -234,7 +246,7 @@ function validatePorts(errors: Errors, spec: Part): void {
     for (const problem of portNumber(port.port ?? 0)) errors.push(invalid(`${at}.port`, port.port ?? 0, problem))
     requiredOneOf(errors, port.protocol, `${at}.protocol`, ['SCTP', 'TCP', 'UDP'])
     portNumberOrName(errors, port.targetPort, `${at}.targetPort`)
-    if (port.appProtocol !== undefined) syntax(errors, port.appProtocol, `${at}.appProtocol`, qualifiedName)
+    if (port.appProtocol != null) syntax(errors, port.appProtocol, `${at}.appProtocol`, qualifiedName)
     if (spec.type === 'ClusterIP' && port.nodePort) errors.push(forbidden(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
     const nodePort = `${port.protocol}/${port.nodePort}`
     if (port.nodePort && nodePorts.has(nodePort))
@@ -275,7 +287,7 @@ function validateTypeFields(errors: Errors, spec: Part): void {
     errors.push(...networkErrors((range as string).trim(), `spec.LoadBalancerSourceRanges[${i}]`))
   }
   for (const member of ['allocateLoadBalancerNodePorts', 'loadBalancerClass']) {
-    if (spec[member] !== undefined && spec.type !== 'LoadBalancer')
+    if (spec[member] != null && spec.type !== 'LoadBalancer')
       errors.push(forbidden(`spec.${member}`, "may only be used when `type` is 'LoadBalancer'"))
   }
   if (!isExternal(spec)) {
@@ -294,7 +306,7 @@ function validateTypeFields(errors: Errors, spec: Part): void {
   }
   oneOf(errors, spec.internalTrafficPolicy, 'spec.internalTrafficPolicy', ['Cluster', 'Local'])
   const distribution = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
-  if (spec.trafficDistribution !== undefined && !distribution.includes(spec.trafficDistribution)) {
+  if (spec.trafficDistribution != null && !distribution.includes(spec.trafficDistribution)) {
     errors.push(notSupported('spec.trafficDistribution', spec.trafficDistribution, distribution))
   }
 }
@@ -320,7 +332,7 @@ function serviceWarnings({ metadata, spec }: ApiObject): string[] {
   const warnings: string[] = []
   const headless = spec.type === 'ClusterIP' && spec.clusterIP === 'None'
   const external = spec.type === 'ExternalName'
-  if (metadata.annotations?.['service.kubernetes.io/topology-aware-hints'] !== undefined) {
+  if (metadata.annotations?.['service.kubernetes.io/topology-aware-hints'] != null) {
     warnings.push(
       'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
     )

@@ -11,6 +11,6 @@ export const onStatus =
 
 /** Labels that the status of the controllers of pods may not change. */
 export const keepLabels: Prepare = onStatus((object, old) => {
-  if (old.metadata.labels === undefined) delete object.metadata.labels
+  if (old.metadata.labels == null) delete object.metadata.labels
   else object.metadata.labels = old.metadata.labels
 })

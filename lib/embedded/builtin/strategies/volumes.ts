@@ -57,7 +57,7 @@ export function validateVolumes(errors: Errors, volumes: Part[] | undefined, fie
 
 function validateSource(errors: Errors, volume: Part, at: string): void {
   const [first, ...more] = SOURCES.filter((source) => volume[source])
-  if (first === undefined) {
+  if (first == null) {
     errors.push(required(at, 'must specify a volume type'))
     return
   }
@@ -66,7 +66,7 @@ function validateSource(errors: Errors, volume: Part, at: string): void {
   const field = `${at}.${first}`
   switch (first) {
     case 'emptyDir':
-      if (source.sizeLimit !== undefined && parseQuantity(source.sizeLimit).nanos < 0n) {
+      if (source.sizeLimit != null && parseQuantity(source.sizeLimit).nanos < 0n) {
         errors.push(forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity'))
       }
       return
@@ -107,7 +107,7 @@ function validateSource(errors: Errors, volume: Part, at: string): void {
 }
 
 function mode(errors: Errors, value: number | undefined, field: string): void {
-  if (value !== undefined && (value > 0o777 || value < 0)) errors.push(invalid(field, value, MODE))
+  if (value != null && (value > 0o777 || value < 0)) errors.push(invalid(field, value, MODE))
 }
 
 function validateItems(errors: Errors, source: Part, field: string): void {

@@ -19,6 +19,7 @@ import {
   selects,
   setDefault,
   syntax,
+  unknownLabel,
 } from './common.ts'
 import { defaultPodSpec } from './pod-defaults.ts'
 import { validateTemplate } from './pod-spec.ts'
@@ -49,7 +50,7 @@ function validateControlled(errors: Errors, spec: Part, rules: Controlled): void
   const broken = errors.length > before
   const empty = isEmptySelector(selector)
   if (selector && empty) errors.push(invalid('spec.selector', selector, `empty selector is invalid for ${rules.called}`))
-  if (broken && rules.unusable !== undefined) {
+  if (broken && rules.unusable != null) {
     errors.push(invalid('spec.selector', selector, rules.unusable))
     return
   }
@@ -59,7 +60,7 @@ function validateControlled(errors: Errors, spec: Part, rules: Controlled): void
   validateTemplate(errors, template, 'spec.template', rules.alsoMounts)
   const policy = template?.spec?.restartPolicy
   if (template && policy !== 'Always') errors.push(notSupported('spec.template.spec.restartPolicy', policy ?? '', ['Always']))
-  if (template?.spec?.activeDeadlineSeconds !== undefined) {
+  if (template?.spec?.activeDeadlineSeconds != null) {
     errors.push(forbidden('spec.template.spec.activeDeadlineSeconds', `activeDeadlineSeconds in ${rules.kind} is not Supported`))
   }
 }
@@ -101,7 +102,7 @@ function validateDeployment(spec: Part): FieldError[] {
   validateDeploymentStrategy(errors, spec.strategy)
   nonNegative(errors, spec.minReadySeconds, 'spec.minReadySeconds')
   nonNegative(errors, spec.revisionHistoryLimit, 'spec.revisionHistoryLimit')
-  if (spec.progressDeadlineSeconds !== undefined) {
+  if (spec.progressDeadlineSeconds != null) {
     nonNegative(errors, spec.progressDeadlineSeconds, 'spec.progressDeadlineSeconds')
     if (spec.progressDeadlineSeconds <= (spec.minReadySeconds ?? 0)) {
       errors.push(invalid('spec.progressDeadlineSeconds', spec.progressDeadlineSeconds, 'must be greater than minReadySeconds'))
@@ -113,7 +114,7 @@ function validateDeployment(spec: Part): FieldError[] {
 function validateDeploymentStrategy(errors: Errors, strategy: Part): void {
   switch (strategy.type) {
     case 'Recreate':
-      if (strategy.rollingUpdate !== undefined) {
+      if (strategy.rollingUpdate != null) {
         errors.push(forbidden('spec.strategy.rollingUpdate', "may not be specified when strategy `type` is 'Recreate'"))
       }
       return
@@ -175,9 +176,6 @@ export const replicaSet: Strategy = {
     return errors
   },
   warnings: templateWarnings,
-  selectableFields: {
-    'status.replicas': ({ status }) => String(status?.replicas ?? 0),
-  },
 }
 
 function validateReplicaSet(spec: Part): FieldError[] {
@@ -321,7 +319,7 @@ function validateStatefulSetStrategy(errors: Errors, strategy: Part): void {
       return
     case 'RollingUpdate':
       nonNegative(errors, strategy.rollingUpdate?.partition, `${field}.rollingUpdate.partition`)
-      if (strategy.rollingUpdate?.maxUnavailable !== undefined) {
+      if (strategy.rollingUpdate?.maxUnavailable != null) {
         positiveIntOrPercent(errors, strategy.rollingUpdate.maxUnavailable, `${field}.rollingUpdate.maxUnavailable`)
         if (isZeroAmount(strategy.rollingUpdate.maxUnavailable)) {
           errors.push(invalid(`${field}.rollingUpdate.maxUnavailable`, strategy.rollingUpdate.maxUnavailable, 'cannot be 0'))
@@ -382,6 +380,7 @@ export const replicationController: Strategy = {
   validateUpdate: ({ spec, status }, _old, { subresource }) =>
     subresource === 'status' ? validateReplicaStatus(status) : validateController(spec),
   warnings: templateWarnings,
+  unknownFieldSelector: unknownLabel,
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
 }
 
