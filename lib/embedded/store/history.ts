@@ -2,8 +2,11 @@
 import type { ApiObject, StoreEvent } from '../types.ts'
 import type { Version } from './version.ts'
 
-/** Events whose superseded states stay objects: a watch that was away for a moment wants these. */
-const WARM = 256
+/** Characters of superseded states that one kind may keep: with states of a megabyte, history is short. */
+const MOST_TEXT = 32 * 1024 * 1024
+/** Superseded states that stay objects, for watches that were away for a moment: so many, and not more than so much. */
+const MOST_WARM = 256
+const WARM_TEXT = 4 * 1024 * 1024
 
 export class HistoryEvent implements StoreEvent {
   readonly type: StoreEvent['type']
@@ -41,6 +44,11 @@ export class History {
   #events: HistoryEvent[] = []
   /** Where the first one that still counts is: the array is cut only now and then. */
   #start = 0
+  /** How far states are text. */
+  #packed = 0
+  #text = 0
+  /** Of a state, as text: how large those are that are not text yet is not known. */
+  #typical = WARM_TEXT / 16
   /** All events after this revision are here. */
   #floor: number
 
@@ -55,13 +63,29 @@ export class History {
 
   push(event: HistoryEvent): void {
     this.#events.push(event)
-    const cold = this.#events.length - 1 - WARM
-    if (cold >= this.#start) pack(this.#events[cold]!)
-    if (this.#events.length - this.#start <= this.#limit) return
-    this.#floor = this.#events[this.#start++]!.revision
+    const warm = Math.min(MOST_WARM, 1 + Math.floor(WARM_TEXT / this.#typical))
+    while (this.#packed < this.#events.length - warm) this.#pack(this.#events[this.#packed++]!)
+    while (this.#events.length - this.#start > this.#limit || this.#text > MOST_TEXT) this.#drop()
     if (this.#start < 1024 && this.#start < this.#limit) return
     this.#events = this.#events.slice(this.#start)
+    this.#packed -= this.#start
     this.#start = 0
+  }
+
+  #pack(event: HistoryEvent): void {
+    for (const version of superseded(event)) {
+      const size = version.pack()
+      this.#text += size
+      this.#typical += (size - this.#typical) / 8
+    }
+  }
+
+  #drop(): void {
+    const index = this.#start++
+    const event = this.#events[index]!
+    this.#floor = event.revision
+    if (index >= this.#packed) this.#packed = this.#start
+    else for (const version of superseded(event)) this.#text -= version.textSize
   }
 
   /** Those after `revision`, which must not be below `floor`. */
@@ -79,11 +103,14 @@ export class History {
   forget(revision: number): void {
     this.#events = []
     this.#start = 0
+    this.#packed = 0
+    this.#text = 0
     this.#floor = Math.max(this.#floor, revision)
   }
 }
 
-function pack(event: HistoryEvent): void {
-  event.before?.pack()
-  if (event.type === 'DELETED') event.after.pack()
+/** States that only history has: the last of a deleted object has two, which differ in their revision. */
+function superseded({ type, before, after }: HistoryEvent): Version[] {
+  if (before === undefined) return []
+  return type === 'DELETED' ? [before, after] : [before]
 }

@@ -24,12 +24,20 @@ export class Version implements Stored {
     return typeof this.#content === 'string' ? (decodeJson(this.#content) as unknown as ApiObject) : this.#content
   }
 
-  pack(): void {
-    if (typeof this.#content === 'string') return
-    try {
-      this.#content = encodeJson(this.#content)
-    } catch {
-      // Nests too deep to be written. A write must not fail for what it is not about.
+  /** Gives the size of the text. */
+  pack(): number {
+    if (typeof this.#content !== 'string') {
+      try {
+        this.#content = encodeJson(this.#content)
+      } catch {
+        // Nests too deep to be written. A write must not fail for what it is not about.
+      }
     }
+    return this.textSize
+  }
+
+  /** 0 while it is an object. */
+  get textSize(): number {
+    return typeof this.#content === 'string' ? this.#content.length : 0
   }
 }

@@ -129,6 +129,39 @@ describe('a store', () => {
     expect(() => store.bucket('/new').watch(5, () => {}), 'of a kind that comes later').to.throw('too old resource version: 5 (6)')
   })
 
+  it('remembers less of large objects', () => {
+    const store = createStore()
+    const bucket = store.bucket('/a')
+    const small = store.bucket('/b')
+    small.put('', 'x', thing('x'), 0)
+    const text = 'x'.repeat(1024 * 1024)
+    for (let i = 0; i < 60; i++) bucket.put('', 'x', thing('x', { i, text }), bucket.get('', 'x')?.revision ?? 0)
+    const revisions: number[] = []
+    expect(() => bucket.watch(2, () => {})).to.throw('too old resource version')
+    bucket.watch(40, ({ revision, object }) => revisions.push(revision - object['i']))
+    expect(new Set(revisions)).to.deep.equal(new Set([3]))
+    expect(revisions).to.have.length(22)
+    expect(() => small.watch(1, () => {})).to.not.throw()
+    for (let i = 0; i < 1000; i++) bucket.put('', 'x', thing('x', { i }), bucket.get('', 'x')!.revision)
+    expect(() => bucket.watch(store.revision - 900, () => {}), 'small ones again').to.not.throw()
+  })
+
+  for (const historySize of [3, 300, 2000]) {
+    it(`remembers the last ${historySize} events after thousands, and less once they are large`, () => {
+      const bucket = createStore({ historySize }).bucket('/a')
+      const put = (more: object) => bucket.put('', 'x', thing('x', more), bucket.get('', 'x')?.revision ?? 0)!.revision
+      let last = 0
+      for (let i = 0; i < 5_000; i++) last = put({ i })
+      const seen: number[] = []
+      bucket.watch(last - historySize, ({ object }) => seen.push(object['i']))
+      expect(seen).to.deep.equal(Array.from({ length: historySize }, (_, i) => 5_000 - historySize + i))
+      expect(() => bucket.watch(last - historySize - 1, () => {})).to.throw('too old resource version')
+      const text = 'x'.repeat(1024 * 1024)
+      for (let i = 0; i < 60; i++) last = put({ i, text })
+      expect(() => bucket.watch(last - 50, () => {})).to.throw('too old resource version')
+    })
+  }
+
   it('goes on from what was saved, with its revisions and without its history', () => {
     const objects = [{ bucket: '/a', namespace: 'n', name: 'x', object: thing('x', {}, { resourceVersion: '7' }) }]
     const store = createStore({ restore: { revision: 9, objects } })
