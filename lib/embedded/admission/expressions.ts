@@ -1,83 +1,100 @@
-/**
- * CEL expressions of policies and match conditions: `object`, `oldObject`, `request`, `namespaceObject`, and where they are
- * declared `params`, `authorizer` and `variables`.
- */
+/** CEL expressions of policies and match conditions. */
 
 import { serviceAccountGroups, serviceAccountName } from '../auth/service-account.ts'
+import { dynamicValue } from '../cel/dynamic-value.ts'
+import { type Expression as CelExpression, compileExpression as compileCel, isMistake } from '../cel/expression.ts'
 import { type Ask, authorizerValue, resourceCheckValue } from '../cel/library/authorization.ts'
-import { compilePolicyExpression, type PolicyProgram } from '../cel/policy.ts'
+import { type CelType, DYN, showType } from '../cel/types.ts'
 import { CelError, MapValue, type Value } from '../cel/values.ts'
-import type { ApiObject } from '../types.ts'
+import { type Declarations, declaredTypes } from './expression-types.ts'
 import type { ExpressionSource, Subject } from './match-conditions.ts'
 import { describeRequest } from './review.ts'
 
+/** Of one expression; the server's own number. */
+const CALL_LIMIT = 1_000_000
+
 export interface Expression {
+  /** Why it cannot be used: `compilation failed: …`, `must evaluate to bool but got int`. */
+  readonly problem: string | undefined
+  readonly type: CelType
+  /** `error`: as a refusal shows it. */
   evaluate(subject: Subject): { readonly value?: unknown; readonly error?: string }
+  /** For another expression. */
+  run(values: Values): Value
 }
 
-export interface ExpressionEnvironment {
-  /** There is a variable `params`. */
-  readonly params: boolean
-  /** There is a variable `authorizer`. */
-  readonly authorizer: boolean
-  /** Members of `variables`. */
-  readonly variables: readonly ExpressionSource[]
+type Values = (name: string) => Value
+
+export interface Variable {
+  readonly name: string
+  readonly expression: Expression
 }
 
-export function compileExpression(text: string, environment: ExpressionEnvironment): Expression {
-  const names = namesOf(environment)
-  const program = compilePolicyExpression(text, { variables: names })
-  const composited = environment.variables.map(({ name, expression }) => ({
-    name,
-    program: compilePolicyExpression(expression, { variables: names }),
-  }))
-  const trimmed = text.trim()
+/** `returns`: the types that the result may have, none other; absent: any. */
+export function compileExpression(
+  text: string,
+  declarations: Omit<Declarations, 'variables'>,
+  variables: readonly Variable[] | undefined,
+  returns?: readonly string[],
+): Expression {
+  const types = variables === undefined ? undefined : new Map(variables.map(({ name, expression }) => [name, expression.type]))
+  const compiled = compileCel(text, declaredTypes(types === undefined ? declarations : { ...declarations, variables: types }))
+  if (isMistake(compiled)) {
+    return unusable(`${compiled.stage === 'compilation' ? 'compilation' : 'program instantiation'} failed: ${compiled.message}`)
+  }
+  const type = showType(compiled.type)
+  if (returns !== undefined && !returns.includes(type)) {
+    const wanted = returns.length === 1 ? returns[0] : `one of [${returns.join(' ')}]`
+    return unusable(`must evaluate to ${wanted} but got ${type}`)
+  }
+  const run = (values: Values) => compiled.program.run(values, CALL_LIMIT).value
   return {
+    problem: undefined,
+    type: compiled.type,
+    run,
     evaluate(subject) {
-      if (program.error !== undefined) return { error: program.error }
-      const result = program.evaluate(valuesOf(subject, composited))
-      return result.ok ? { value: result.value } : { error: `expression '${trimmed}' resulted in error: ${result.message}` }
+      const value = run(valuesOf(subject, compiled, variables ?? []))
+      return value instanceof CelError ? { error: `expression '${text.trim()}' resulted in error: ${value.message}` } : { value }
     },
   }
 }
 
-/** The names that an expression in such a place may use. */
-export const namesOf = ({ params, authorizer, variables }: ExpressionEnvironment): readonly string[] => [
-  'object',
-  'oldObject',
-  'request',
-  'namespaceObject',
-  ...(params ? ['params'] : []),
-  ...(authorizer ? ['authorizer', 'authorizer.requestResource'] : []),
-  ...(variables.length > 0 ? ['variables'] : []),
-]
-
-interface Composited {
-  readonly name: string
-  readonly program: PolicyProgram
+/** Each may use those before it. */
+export function compileVariables(sources: readonly ExpressionSource[], declarations: Omit<Declarations, 'variables'>): Variable[] {
+  const variables: Variable[] = []
+  for (const { name, expression } of sources) {
+    variables.push({ name, expression: compileExpression(expression, declarations, [...variables]) })
+  }
+  return variables
 }
 
-function valuesOf(subject: Subject, composited: readonly Composited[]): Record<string, unknown> {
+function unusable(problem: string): Expression {
+  return { problem, type: DYN, evaluate: () => ({ error: problem }), run: () => new CelError(problem) }
+}
+
+/** Made when they are used. */
+function valuesOf(subject: Subject, { variables: used }: CelExpression, variables: readonly Variable[]): Values {
   const { request, type, objects, params } = subject
-  const values: Record<string, unknown> = {
-    object: objects.object,
-    oldObject: objects.old,
-    request: once(() => describeRequest(request, type)),
-    namespaceObject: once(() => namespaceOf(subject)),
-    params,
-    authorizer: once(() => authorizerValue(askerOf(subject))),
-    'authorizer.requestResource': once(() => requestResource(subject)),
+  const make: Readonly<Record<string, () => Value>> = {
+    object: () => dynamicValue(objects.object),
+    oldObject: () => dynamicValue(objects.old),
+    request: () => dynamicValue(describeRequest(request, type)),
+    namespaceObject: () => dynamicValue(namespaceOf(subject)),
+    params: () => dynamicValue(params),
+    authorizer: () => authorizerValue(askerOf(subject)),
+    'authorizer.requestResource': () => requestResource(subject),
+    variables: () => new VariableMap(variables, values),
   }
-  if (composited.length > 0) values.variables = new Variables(composited, values)
-  return values
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+  const made = new Map<string, Value>()
+  const values: Values = (name) => {
+    const known = made.get(name)
+    if (known !== undefined) return known
+    const value = make[name]?.() ?? null
+    made.set(name, value)
+    return value
   }
+  // A policy without variables never makes the map.
+  return used.size === 0 ? () => null : values
 }
 
 /** Only what policies may see of it. */
@@ -85,8 +102,8 @@ function namespaceOf({ core, request }: Subject): object | null {
   if (!request.type.namespaced) return null
   const namespace = core.lookup.get('', 'namespaces', '', request.namespace)
   if (namespace === undefined) return null
-  const { managedFields, ownerReferences, selfLink, ...metadata } = (namespace as ApiObject).metadata
-  return { metadata, spec: namespace.spec, status: namespace.status }
+  const { managedFields, ownerReferences, selfLink, uid, ...metadata } = namespace.metadata
+  return { metadata: { ...metadata, UID: uid }, spec: namespace.spec, status: namespace.status }
 }
 
 /** Whether the user of the request, or a service account, may do something else as well. */
@@ -108,39 +125,39 @@ function requestResource(subject: Subject): Value {
 }
 
 /** Each is evaluated when it is first asked for, and once. */
-class Variables extends MapValue {
-  readonly #programs: ReadonlyMap<string, PolicyProgram>
-  readonly #values: Record<string, unknown>
+class VariableMap extends MapValue {
+  readonly #expressions: ReadonlyMap<string, Expression>
+  readonly #values: Values
   readonly #known = new Map<string, Value>()
 
-  constructor(composited: readonly Composited[], values: Record<string, unknown>) {
+  constructor(variables: readonly Variable[], values: Values) {
     super()
-    this.#programs = new Map(composited.map(({ name, program }) => [name, program]))
+    this.#expressions = new Map(variables.map(({ name, expression }) => [name, expression]))
     this.#values = values
   }
 
   get size(): number {
-    return this.#programs.size
+    return this.#expressions.size
   }
 
   keys(): Iterable<Value> {
-    return this.#programs.keys()
+    return this.#expressions.keys()
   }
 
   find(key: Value): Value | undefined {
     if (typeof key !== 'string') return undefined
     const known = this.#known.get(key)
-    const program = this.#programs.get(key)
-    if (known !== undefined || program === undefined) return known
-    const value = this.#evaluate(key, program)
+    const expression = this.#expressions.get(key)
+    if (known !== undefined || expression === undefined) return known
+    const value = this.#evaluate(key, expression)
     this.#known.set(key, value)
     return value
   }
 
-  #evaluate(name: string, program: PolicyProgram): Value {
+  #evaluate(name: string, expression: Expression): Value {
     const text = `composited variable ${JSON.stringify(name)}`
-    if (program.error !== undefined) return new CelError(`${text} fails to compile: ${program.error}`)
-    const { value } = program.run(this.#values)
+    if (expression.problem !== undefined) return new CelError(`${text} fails to compile: ${expression.problem}`)
+    const value = expression.run(this.#values)
     return value instanceof CelError ? new CelError(`${text} fails to evaluate: ${value.message}`) : value
   }
 }

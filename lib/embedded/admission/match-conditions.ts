@@ -24,15 +24,11 @@ export interface MatchConditions {
 }
 
 /** Compiled when they are first needed. `params`: there is such a variable. */
-export function matchConditions(
-  sources: readonly ExpressionSource[],
-  params: boolean,
-  variables: readonly ExpressionSource[] = [],
-): MatchConditions {
+export function matchConditions(sources: readonly ExpressionSource[], params: boolean): MatchConditions {
   let compiled: Promise<{ evaluate(subject: Subject): { value?: unknown; error?: string } }[]> | undefined
   const compile = async () => {
     const { compileExpression } = await import('./expressions.ts')
-    return sources.map(({ expression }) => compileExpression(expression, { params, authorizer: true, variables }))
+    return sources.map(({ expression }) => compileExpression(expression, { params, authorizer: true }, undefined, ['bool']))
   }
   return {
     none: sources.length === 0,

@@ -19,11 +19,8 @@ export interface ParamRef {
 export type Params = { readonly params: readonly (ApiObject | undefined)[] } | { readonly error: string }
 
 export function collectParams(core: Core, kind: ParamKind | undefined, ref: ParamRef | undefined, namespace: string): Params {
-  if (kind === undefined || ref === undefined) return { params: [undefined] }
-  const slash = kind.apiVersion.indexOf('/')
-  const group = slash < 0 ? '' : kind.apiVersion.slice(0, slash)
-  const type = core.registry.findKind(group, kind.kind, kind.apiVersion.slice(slash + 1))
-  if (type === undefined) return { error: `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'` }
+  const type = kind === undefined ? undefined : paramType(core, kind)
+  if (type === undefined || ref === undefined) return { params: [undefined] }
   if (!type.namespaced && ref.namespace) return { error: 'paramRef.namespace must not be provided for a cluster-scoped `paramKind`' }
   const in_ = type.namespaced ? ref.namespace || namespace : ''
   if (type.namespaced && in_ === '')
@@ -33,6 +30,13 @@ export function collectParams(core: Core, kind: ParamKind | undefined, ref: Para
     return { error: 'no params found for policy binding with `Deny` parameterNotFoundAction' }
   }
   return { params }
+}
+
+/** Undefined: no such kind is served. */
+export function paramType(core: Core, { apiVersion, kind }: ParamKind): ResourceType | undefined {
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  return core.registry.findKind(group, kind, apiVersion.slice(slash + 1))
 }
 
 function find(core: Core, type: ResourceType, namespace: string, { name, selector }: ParamRef): ApiObject[] {

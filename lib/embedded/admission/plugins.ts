@@ -6,6 +6,7 @@ import { createDefaultAccount } from '../bootstrap/namespace-contents.ts'
 import type { AdmissionPlugin, Core } from '../core.ts'
 import { defaultIngressClass, defaultStorageClass, storageProtection, volumeResize } from './default-classes.ts'
 import { defaultTolerations } from './default-tolerations.ts'
+import { expressionCheck } from './expression-check.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { ownerReferencesPermission } from './owner-references.ts'
@@ -25,6 +26,7 @@ export function admissionPlugins(core: Core, auth: Auth, options: AdmissionOptio
   const call = createWebhookCaller(core)
   return [
     escalationCheck(core, auth.rbac),
+    expressionCheck(),
     namespaceLifecycle(core),
     limitRanger(core),
     serviceAccounts(core, (namespace) => createDefaultAccount(core, namespace)),

@@ -4,7 +4,7 @@ import { ApiError, type StatusCause } from '../status.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { versioned } from './convert.ts'
 import { isExempt, matchedType } from './matching.ts'
-import { collectParams } from './params.ts'
+import { collectParams, paramType } from './params.ts'
 import { matchCriteria } from './policy-match.ts'
 import type { CompiledPolicy, Decision } from './policy-program.ts'
 import { refusal } from './refusal.ts'
@@ -40,6 +40,12 @@ async function decide(core: Core, request: AdmissionRequest, compiled: WeakMap<A
     if (own.length === 0) continue
     const type = matched(core, request, policy, undefined, policy.spec.matchConstraints, denials)
     if (type === undefined) continue
+    const { paramKind } = policy.spec
+    if (paramKind !== undefined && paramType(core, paramKind) === undefined) {
+      const text = `failed to find resource referenced by paramKind: '${paramKind.apiVersion}, Kind=${paramKind.kind}'`
+      misconfigured(policy, undefined, text, denials)
+      continue
+    }
     const program = compiled.get(policy) ?? (await compile(policy))
     compiled.set(policy, program)
     for (const binding of own) await applyBinding(core, request, policy, binding, type, program, denials)

@@ -1,8 +1,8 @@
 /** One policy, compiled: from a request to what is wrong with it. */
-import { compileExpression, type Expression } from './expressions.ts'
+import { compileExpression, compileVariables, type Expression } from './expressions.ts'
 import { type ExpressionSource, matchConditions, type Subject } from './match-conditions.ts'
 
-interface Validation {
+export interface Validation {
   readonly expression: string
   readonly message?: string
   readonly messageExpression?: string
@@ -33,16 +33,8 @@ export interface CompiledPolicy {
 const MAX_MESSAGE_BYTES = 5 * 1024
 
 export function compilePolicy(spec: PolicySpec): CompiledPolicy {
-  const params = spec.paramKind !== undefined
-  const variables = spec.variables ?? []
-  const conditions = matchConditions(spec.matchConditions ?? [], params, variables)
-  const compile = (text: string, authorizer: boolean) => compileExpression(text, { params, authorizer, variables })
-  const validations = (spec.validations ?? []).map((validation) => ({
-    validation,
-    rule: compile(validation.expression, true),
-    message: validation.messageExpression ? compile(validation.messageExpression, false) : undefined,
-  }))
-  const annotations = (spec.auditAnnotations ?? []).map((annotation) => compile(annotation.valueExpression, true))
+  const conditions = matchConditions(spec.matchConditions ?? [], spec.paramKind !== undefined)
+  const { validations, annotations } = compileParts(spec)
   const failed = (message: string): Decision[] => (spec.failurePolicy === 'Ignore' ? [] : [{ message }])
   return {
     async decide(subject) {
@@ -65,6 +57,26 @@ export function compilePolicy(spec: PolicySpec): CompiledPolicy {
       })
       return [...decisions, ...told]
     },
+  }
+}
+
+/** All but the match conditions, which know no variables. */
+export function compileParts(spec: PolicySpec) {
+  const params = spec.paramKind !== undefined
+  const declarations = { params, authorizer: true }
+  const variables = compileVariables(spec.variables ?? [], declarations)
+  return {
+    variables,
+    validations: (spec.validations ?? []).map((validation) => ({
+      validation,
+      rule: compileExpression(validation.expression, declarations, variables, ['bool']),
+      message: validation.messageExpression
+        ? compileExpression(validation.messageExpression, { params, authorizer: false }, variables, ['string'])
+        : undefined,
+    })),
+    annotations: (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
+      compileExpression(valueExpression.trim(), declarations, variables, ['string', 'null']),
+    ),
   }
 }
 

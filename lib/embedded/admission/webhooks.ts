@@ -1,5 +1,6 @@
 /** Mutating and validating admission webhooks. */
 import type { AdmissionPlugin, AdmissionRequest, Core } from '../core.ts'
+import { goSyntaxError } from '../go-syntax-error.ts'
 import { cloneJson, equalJson, isObject, type Json, type JsonObject } from '../json.ts'
 import { newUid } from '../object-meta.ts'
 import { writeContext } from '../operations/context.ts'
@@ -250,11 +251,12 @@ function denial(name: string, status: Json | undefined): ApiError {
 /** Undefined: no change. @throws CallError */
 function patchOf({ patch, patchType }: JsonObject): Json[] | undefined {
   if (typeof patch !== 'string' || patch === '') return undefined
+  const text = Buffer.from(patch, 'base64').toString()
   let operations: unknown
   try {
-    operations = JSON.parse(Buffer.from(patch, 'base64').toString())
-  } catch (error) {
-    throw new CallError(`received undecodable patch in webhook response: ${(error as Error).message}`)
+    operations = JSON.parse(text)
+  } catch {
+    throw new CallError(`received undecodable patch in webhook response: ${goSyntaxError(text)}`)
   }
   if (!Array.isArray(operations))
     throw new CallError(
@@ -285,9 +287,12 @@ async function patched(
     type.strategy.defaults?.(next, context)
     return await convertObject(request.type, next)
   } catch (error) {
-    throw error instanceof ApiError ? internalError(error.message) : error
+    throw error instanceof ApiError ? internalError(error.message.replace(CANNOT_HANDLE, '')) : error
   }
 }
+
+/** What decoding a request's body says before what is wrong. */
+const CANNOT_HANDLE = /^\w+ in version "\w+" cannot be handled as a \w+: /
 
 /** Throws on, except where the webhook may be missed. */
 function forgive({ name, failurePolicy }: Webhook, error: unknown): void {
