@@ -24,6 +24,8 @@ export class Pods {
   async sync(namespace: string, name: string): Promise<void> {
     const pod = this.#world.get(PODS, namespace, name)
     if (pod === undefined) return
+    // Without nodes there is neither scheduler nor kubelet: a pod is whatever others make of it.
+    if (this.#world.simulation.nodes.length === 0) return
     if (isTerminating(pod)) return this.#stop(pod)
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return
     if (!pod.spec.nodeName) return this.#schedule(pod)
