@@ -122,7 +122,8 @@ function sameMetadata(a: Metadata, b: Metadata): boolean {
 
 type NameRule = (name: string, prefix: boolean) => string[]
 
-function validateMetadata(metadata: Metadata, namespaced: boolean, nameRule: NameRule): FieldError[] {
+/** All rules that hold for one state of `metadata`; paths begin with `metadata`. */
+export function validateMetadata(metadata: Metadata, namespaced: boolean, nameRule: NameRule): FieldError[] {
   const errors: FieldError[] = []
   if (metadata.generateName) {
     for (const text of nameRule(metadata.generateName, true)) errors.push(invalid('metadata.generateName', metadata.generateName, text))

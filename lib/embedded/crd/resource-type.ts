@@ -7,7 +7,7 @@ import { rulesSkipped, validateCustomResource } from '../schema/custom-resource.
 import { applyDefaults } from '../schema/defaults.ts'
 import { NO_FIELD } from '../schema/findings.ts'
 import { prune } from '../schema/prune.ts'
-import { badRequest } from '../status.ts'
+import { ApiError, badRequest } from '../status.ts'
 import type { ApiObject, ResourceType, Schema, Strategy, WriteContext } from '../types.ts'
 import { printerColumns } from './columns.ts'
 import { type Definition, type DefinitionVersion, isTrue } from './definition.ts'
@@ -16,6 +16,7 @@ import { lazyRules, type Rules } from './rules.ts'
 import { scaleSpecErrors, scaleStatusErrors } from './scale.ts'
 
 const ROOT = { root: true }
+const STORED = { root: true, lenient: true }
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const VERBS_WHILE_TERMINATING = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
@@ -69,12 +70,21 @@ function resourceType(definition: Definition, version: DefinitionVersion, schema
     schema: { root: schema, resolve: (each) => each },
     strategy: strategyOf(version),
     ...(columns === undefined ? {} : { columns }),
-    prune: (object) => prune(object, schema, ROOT),
+    prune: (object) => pruneBody(object, schema, names.kind, version.name),
     applySchemaDefaults: (object) => applyDefaults(object, schema),
     validateSchema: (object, old, context) => validateObject(object, old, schema, version, rules, context),
     convert,
     convertsByWebhook: converter !== undefined,
     fromStorage: reading(apiVersion, schemas, convert),
+  }
+}
+
+function pruneBody(object: ApiObject, schema: Schema, kind: string, version: string): string[] {
+  try {
+    return prune(object, schema, ROOT)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${error.message}`)
   }
 }
 
@@ -140,7 +150,7 @@ function converting(schemas: Schemas, converter: Converter | undefined): NonNull
     const schema = schemas.get(object.apiVersion)
     if (schema === undefined || conforms(object, schema, false)) return object
     const copy = cloneJson(object)
-    prune(copy, schema, ROOT)
+    prune(copy, schema, STORED)
     return copy
   }
   return (object, apiVersion) => {
@@ -172,7 +182,7 @@ function reading(apiVersion: string, schemas: Schemas, convert: NonNullable<Reso
 function current(stored: ApiObject, schema: Schema | undefined): ApiObject {
   if (schema === undefined || conforms(stored, schema)) return stored
   const copy = cloneJson(stored)
-  prune(copy, schema, ROOT)
+  prune(copy, schema, STORED)
   applyDefaults(copy, schema)
   return copy
 }

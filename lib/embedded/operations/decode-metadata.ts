@@ -33,7 +33,7 @@ const OWNER = new Map<string, 'string' | 'boolean'>([
   ['blockOwnerDeletion', 'boolean'],
 ])
 
-/** Removes what ObjectMeta does not have, and nulls; gives the former. @throws what `refuse` makes of Go's text for a wrong type */
+/** Removes what ObjectMeta does not have, and nulls; gives the paths of the former (`metadata.bogus`). @throws what `refuse` makes of Go's text for a wrong type */
 export function decodeMetadata(metadata: object, refuse: Refuse): string[] {
   const fields = metadata as Record<string, unknown>
   const unknown: string[] = []
@@ -41,7 +41,7 @@ export function decodeMetadata(metadata: object, refuse: Refuse): string[] {
     const shape = FIELDS.get(key)
     const value = fields[key]
     if (shape === undefined) {
-      unknown.push(`unknown field ${JSON.stringify(`metadata.${key}`)}`)
+      unknown.push(`metadata.${key}`)
       delete fields[key]
     } else if (value === null || value === undefined) delete fields[key]
     else check(key, shape, value, fields, unknown, refuse)
@@ -96,7 +96,7 @@ function checkOwner(owner: Record<string, unknown>, index: number, unknown: stri
     const value = owner[key]
     const type = OWNER.get(key)
     if (type === undefined) {
-      unknown.push(`unknown field ${JSON.stringify(`metadata.ownerReferences[${index}].${key}`)}`)
+      unknown.push(`metadata.ownerReferences[${index}].${key}`)
       delete owner[key]
     } else if (value === null) delete owner[key]
     else if (typeof value !== type) {

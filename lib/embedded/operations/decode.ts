@@ -48,7 +48,7 @@ const NOBODY = { group: '', resource: '', kind: '' }
 function decodeFields(type: ResourceType, object: ApiObject, options: WriteOptions, refuse: Refuse): void {
   const problems: string[] = []
   const { managedFields } = object.metadata
-  if (type.custom) problems.push(...decodeMetadata(object.metadata, refuse))
+  if (type.custom) problems.push(...decodeMetadata(object.metadata, refuse).map(unknownField))
   // The body of a version that there is not is read by no schema at all.
   const known = !type.custom || object.apiVersion === apiVersionOf(type) || options.knows?.(object.apiVersion) !== false
   const removed = known ? type.prune?.(object) : Object.keys(object).filter((key) => !TYPED.has(key))

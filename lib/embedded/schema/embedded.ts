@@ -1,8 +1,8 @@
 /** Objects inside of objects (`x-kubernetes-embedded-resource`): they have a kind, and metadata with its rules. */
 import { type FieldError, invalid, required } from '../field-error.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { dns1035Label, labelName, pathSegment } from '../names.ts'
-import { validateAnnotations, validateLabels } from '../object-meta.ts'
+import { dns1035Label, pathSegmentName } from '../names.ts'
+import { validateMetadata } from '../object-meta.ts'
 import type { Metadata, Schema } from '../types.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
 
@@ -43,15 +43,13 @@ function checkObject(object: JsonObject, path: string, errors: FieldError[]): vo
       if (wrong.length > 0) errors.push(invalid(at(name), value, `may have mixed case, but should otherwise match: ${wrong.join(',')}`))
     }
   }
-  if (isObject(object['metadata'])) checkMetadata(object['metadata'] as Metadata, at('metadata'), errors)
+  if (isObject(object['metadata'])) checkMetadata(object['metadata'] as Metadata, at(''), errors)
 }
 
-/** Types of its fields have been checked when it was decoded. */
-function checkMetadata(metadata: Metadata, path: string, errors: FieldError[]): void {
-  const { name, generateName, namespace, labels, annotations } = metadata
-  if (generateName) for (const text of pathSegment(generateName, true)) errors.push(invalid(`${path}.generateName`, generateName, text))
-  if (name) for (const text of pathSegment(name)) errors.push(invalid(`${path}.name`, name, text))
-  if (namespace) for (const text of labelName(namespace, false)) errors.push(invalid(`${path}.namespace`, namespace, text))
-  if (isObject(labels)) errors.push(...validateLabels(labels, `${path}.labels`))
-  if (isObject(annotations)) errors.push(...validateAnnotations(annotations, `${path}.annotations`))
+/** Types of its fields have been checked when it was decoded. It may be of any kind, and needs no name. */
+function checkMetadata(metadata: Metadata, prefix: string, errors: FieldError[]): void {
+  const named = { ...metadata, name: metadata.name || 'fakename' }
+  for (const error of validateMetadata(named, Boolean(metadata.namespace), pathSegmentName)) {
+    errors.push({ ...error, field: `${prefix}${error.field}` })
+  }
 }

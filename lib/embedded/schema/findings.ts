@@ -63,7 +63,10 @@ export function tooManyOf(path: string, what: 'items' | 'properties', actual: nu
 
 /** `path in body RULE` */
 export function broken(path: string, value: unknown, rule: string): Finding {
-  const text = `${path} in body ${rule}`
+  return faulty(path, value, `${path} in body ${rule}`)
+}
+
+export function faulty(path: string, value: unknown, text: string): Finding {
   return finding(path, text, (field) => invalid(field, value, text))
 }
 

@@ -1,5 +1,5 @@
 /** Bounds of numbers, with integers and floats told apart as Go's library does. */
-import { broken, type Findings, general } from './findings.ts'
+import { broken, type Findings, faulty, general } from './findings.ts'
 import { formatNumber, isInt64, isJsonInteger } from './go.ts'
 import type { SchemaNode } from './node.ts'
 
@@ -36,7 +36,7 @@ function checkMultiple(node: SchemaNode, value: number | bigint, factor: number,
   if (!ok) out.add(general(`MultipleOf value ${mustBe(node, path)}`))
   if (ok && isInt64(value)) {
     const step = BigInt(truncate(factor))
-    if (step <= 0n) out.add(mustBePositive(path, factor))
+    if (step <= 0n) out.add(mustBePositive(path, step))
     else if (BigInt(value) % step !== 0n) out.add(broken(path, value, `should be a multiple of ${step}`))
     return
   }
@@ -46,10 +46,8 @@ function checkMultiple(node: SchemaNode, value: number | bigint, factor: number,
   }
 }
 
-const mustBePositive = (path: string, factor: number) => {
-  const text = `factor MultipleOf declared for ${path} must be positive: ${formatNumber(factor)}`
-  return { ...broken(path, factor, ''), text }
-}
+const mustBePositive = (path: string, factor: number | bigint) =>
+  faulty(path, factor, `factor MultipleOf declared for ${path} must be positive: ${formatNumber(factor)}`)
 
 /** `int64(limit)` */
 function truncate(limit: number): number | bigint {

@@ -2,14 +2,36 @@
  * Drops what a schema does not know, and nulls where it allows none: what decoding into a Go struct does for built-in kinds
  * (`unstructuredSchemaCoercer` and `structuralschema/pruning`).
  */
+import { show } from '../field-error.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { decodeMetadata } from '../operations/decode-metadata.ts'
+import { goType } from '../operations/go-type.ts'
+import { badRequest } from '../status.ts'
 import type { Schema } from '../types.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
-import { pruneMetadata } from './object-meta-fields.ts'
 
 export interface PruneOptions {
   /** It is a whole object: apiVersion, kind and metadata belong to it whatever the schema says. */
   readonly root: boolean
+  /** Embedded objects with metadata of wrong types stay as they are, instead of being refused: of what is stored. */
+  readonly lenient?: boolean
+}
+
+/**
+ * Prunes `object` in place and gives the sorted paths of the unknown fields (`spec.bogus`, `spec.list[0].x`), then those in the
+ * metadata of embedded objects. Nulls are dropped without a word. The metadata of the object itself is not looked at.
+ * @throws ApiError 400 where an embedded object has parts of wrong types
+ */
+export function prune(object: unknown, schema: Schema, options: PruneOptions): string[] {
+  const node = nodeOf(schema)
+  const unknown: string[] = []
+  pruneValue(object, node, [], unknown, options.root)
+  dropNulls(object, node)
+  if (unknown.length > 1) unknown.sort()
+  if (!node.has.embedded) return unknown
+  const embedded: string[] = []
+  decodeEmbedded(object, node, '', embedded, options.lenient === true)
+  return [...unknown, ...embedded.sort()]
 }
 
 /** Only what is unknown; nulls stay. In place. */
@@ -20,21 +42,6 @@ export function pruneUnknown(value: unknown, schema: Schema): void {
 type Path = (string | number)[]
 
 const META = new Set(['apiVersion', 'kind', 'metadata'])
-
-/**
- * Prunes `object` in place and gives the paths of the unknown fields: those of metadata, then the others sorted
- * (`spec.bogus`, `spec.list[0].x`), then those in the metadata of embedded resources. Nulls are dropped without a word.
- */
-export function prune(object: unknown, schema: Schema, options: PruneOptions): string[] {
-  const node = nodeOf(schema)
-  const unknown: string[] = []
-  const metadata = options.root && isObject(object) && isObject(object['metadata']) ? pruneMetadata(object['metadata']) : []
-  pruneValue(object, node, [], unknown, options.root)
-  dropNulls(object, node)
-  const embedded: string[] = []
-  if (node.has.embedded) pruneEmbedded(object, node, '', embedded)
-  return [...metadata, ...unknown.sort(), ...embedded.sort()]
-}
 
 function pruneValue(value: unknown, node: SchemaNode | undefined, path: Path, unknown: string[], whole: boolean): void {
   if (typeof value !== 'object' || value === null) return
@@ -113,17 +120,34 @@ function dropNulls(value: unknown, node: SchemaNode | undefined): void {
   }
 }
 
-function pruneEmbedded(value: unknown, node: SchemaNode | undefined, path: string, unknown: string[]): void {
+function decodeEmbedded(value: unknown, node: SchemaNode | undefined, path: string, unknown: string[], lenient: boolean): void {
   if (node === undefined || !node.has.embedded || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) pruneEmbedded(item, node.items, `${path}[${i}]`, unknown)
+    for (const [i, item] of value.entries()) decodeEmbedded(item, node.items, `${path}[${i}]`, unknown, lenient)
     return
   }
   const object = value as JsonObject
-  if (node.embedded && isObject(object['metadata'])) {
-    unknown.push(...pruneMetadata(object['metadata'], `${path}.metadata`))
-  }
+  if (node.embedded) decodeObject(object, path, unknown, lenient)
   for (const [key, member] of Object.entries(object)) {
-    pruneEmbedded(member, node.properties.get(key) ?? node.additional, path === '' ? key : `${path}.${key}`, unknown)
+    decodeEmbedded(member, node.properties.get(key) ?? node.additional, path === '' ? key : `${path}.${key}`, unknown, lenient)
+  }
+}
+
+function decodeObject(object: JsonObject, path: string, unknown: string[], lenient: boolean): void {
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`)
+  const wrong = (name: string, text: string) => badRequest(`${at(name)}: Invalid value: ${show(object[name])}: ${text}`)
+  try {
+    for (const name of ['apiVersion', 'kind']) {
+      if (object[name] !== undefined && typeof object[name] !== 'string') throw wrong(name, 'must be a string')
+    }
+    if (object['metadata'] === null) object['metadata'] = {}
+    const { metadata } = object
+    if (metadata === undefined) return
+    if (!isObject(metadata)) {
+      throw wrong('metadata', `json: cannot unmarshal ${goType(metadata)} into Go value of type v1.ObjectMeta`)
+    }
+    for (const field of decodeMetadata(metadata, (text) => wrong('metadata', text))) unknown.push(at(field))
+  } catch (error) {
+    if (!lenient) throw error
   }
 }

@@ -230,6 +230,9 @@ function isEnumValue(value: unknown, allowed: unknown): boolean {
   if (value === null || allowed === null) return false
   if (typeof value === 'string' || typeof value === 'boolean') return value === allowed
   if (isNumber(value)) {
+    // To Go, an integer converted to a text is the character with that number.
+    if (typeof allowed === 'string')
+      return isInt64(value) && value >= 0 && value <= 0x10ffff && allowed === String.fromCodePoint(Number(value))
     if (!isNumber(allowed)) return false
     if (isInt64(allowed) && typeof value === 'number' && Number.isFinite(value)) return BigInt(Math.trunc(value)) === BigInt(allowed)
     return Number(value) === Number(allowed) && String(value) === String(allowed)

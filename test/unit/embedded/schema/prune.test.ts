@@ -25,11 +25,11 @@ describe('pruning', () => {
     })
   })
 
-  it('keeps apiVersion, kind and metadata of the whole object, but not fields that metadata does not have', () => {
-    const value = { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n', labels: null, bogus: 1, ownerReferences: [{ uid: 'u', x: 1 }] } }
+  it('keeps apiVersion, kind and metadata of the whole object', () => {
+    const value = { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n' }, more: 1 }
     expect(pruned(object({}), value)).to.deep.equal({
-      value: { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n', ownerReferences: [{ uid: 'u' }] } },
-      unknown: ['metadata.bogus', 'metadata.ownerReferences[0].x'],
+      value: { apiVersion: 'a/v1', kind: 'K', metadata: { name: 'n' } },
+      unknown: ['more'],
     })
   })
 
@@ -54,6 +54,15 @@ describe('pruning', () => {
       value: { e: { apiVersion: 'v1', kind: 'Foo', metadata: { name: 'x' }, spec: { a: '' } } },
       unknown: ['e.other', 'e.spec.b', 'e.metadata.odd'],
     })
+  })
+
+  it('refuses embedded resources that cannot be decoded, but keeps those that are stored', () => {
+    const schema = object({ e: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true } })
+    const value = { e: { apiVersion: 'v1', kind: 'Foo', metadata: { labels: { a: 1 } } } }
+    expect(() => pruned(schema, value)).to.throw(
+      'e.metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+    )
+    expect(prune(value, schema, { root: true, lenient: true })).to.deep.equal([])
   })
 
   it('drops a null that is not allowed, except in lists and where a default takes its place', () => {
