@@ -4,9 +4,8 @@ import type { Version } from './version.ts'
 
 /** Characters of superseded states that one kind may keep: with states of a megabyte, history is short. */
 const MOST_TEXT = 32 * 1024 * 1024
-/** Superseded states that stay objects, for watches that were away for a moment: so many, and not more than so much. */
-const MOST_WARM = 256
-const WARM_TEXT = 4 * 1024 * 1024
+/** Events whose superseded states stay objects: for watches that were away for a moment. */
+const WARM = 32
 
 export class HistoryEvent implements StoreEvent {
   readonly type: StoreEvent['type']
@@ -47,8 +46,6 @@ export class History {
   /** How far states are text. */
   #packed = 0
   #text = 0
-  /** Of a state, as text: how large those are that are not text yet is not known. */
-  #typical = WARM_TEXT / 16
   /** All events after this revision are here. */
   #floor: number
 
@@ -63,8 +60,7 @@ export class History {
 
   push(event: HistoryEvent): void {
     this.#events.push(event)
-    const warm = Math.min(MOST_WARM, 1 + Math.floor(WARM_TEXT / this.#typical))
-    while (this.#packed < this.#events.length - warm) this.#pack(this.#events[this.#packed++]!)
+    while (this.#packed < this.#events.length - WARM) this.#pack(this.#events[this.#packed++]!)
     while (this.#events.length - this.#start > this.#limit || this.#text > MOST_TEXT) this.#drop()
     if (this.#start < 1024 && this.#start < this.#limit) return
     this.#events = this.#events.slice(this.#start)
@@ -73,11 +69,7 @@ export class History {
   }
 
   #pack(event: HistoryEvent): void {
-    for (const version of superseded(event)) {
-      const size = version.pack()
-      this.#text += size
-      this.#typical += (size - this.#typical) / 8
-    }
+    for (const version of superseded(event)) this.#text += version.pack()
   }
 
   #drop(): void {

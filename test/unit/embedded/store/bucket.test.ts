@@ -135,10 +135,10 @@ describe('a store', () => {
     const small = store.bucket('/b')
     small.put('', 'x', thing('x'), 0)
     const text = 'x'.repeat(1024 * 1024)
-    for (let i = 0; i < 60; i++) bucket.put('', 'x', thing('x', { i, text }), bucket.get('', 'x')?.revision ?? 0)
+    for (let i = 0; i < 100; i++) bucket.put('', 'x', thing('x', { i, text }), bucket.get('', 'x')?.revision ?? 0)
     const revisions: number[] = []
     expect(() => bucket.watch(2, () => {})).to.throw('too old resource version')
-    bucket.watch(40, ({ revision, object }) => revisions.push(revision - object['i']))
+    bucket.watch(80, ({ revision, object }) => revisions.push(revision - object['i']))
     expect(new Set(revisions)).to.deep.equal(new Set([3]))
     expect(revisions).to.have.length(22)
     expect(() => small.watch(1, () => {})).to.not.throw()
@@ -157,8 +157,8 @@ describe('a store', () => {
       expect(seen).to.deep.equal(Array.from({ length: historySize }, (_, i) => 5_000 - historySize + i))
       expect(() => bucket.watch(last - historySize - 1, () => {})).to.throw('too old resource version')
       const text = 'x'.repeat(1024 * 1024)
-      for (let i = 0; i < 60; i++) last = put({ i, text })
-      expect(() => bucket.watch(last - 50, () => {})).to.throw('too old resource version')
+      for (let i = 0; i < 100; i++) last = put({ i, text })
+      expect(() => bucket.watch(last - 90, () => {})).to.throw('too old resource version')
     })
   }
 
