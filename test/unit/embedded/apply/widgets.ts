@@ -45,6 +45,11 @@ export class Widget {
     return this.#store(applyConfiguration({ ...this.#write(hand), config, type, force: hand.force === true }))
   }
 
+  /** Another `spec` that nobody has written. */
+  poke(spec: object): void {
+    if (this.live !== undefined) this.live = { ...this.live, spec }
+  }
+
   get managedFields(): ManagedFieldsEntry[] {
     return this.live?.metadata.managedFields ?? []
   }
