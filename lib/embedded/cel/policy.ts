@@ -1,18 +1,21 @@
 /**
- * Expressions of admission policies and match conditions: `object`, `oldObject`, `request`, `params`, `namespaceObject`,
- * `authorizer` and `variables` are values without a schema.
+ * Expressions of admission policies and match conditions. `object`, `oldObject` and `params` are values without a schema;
+ * `request`, `namespaceObject`, `authorizer` and `variables` are checked by what the server knows of them.
  */
 import { dynamicValue } from './dynamic-value.ts'
 import { type ABSENT, LIMIT_MESSAGE } from './evaluate.ts'
 import { compileExpression, isMistake } from './expression.ts'
-import { type CelType, DYN, showType } from './types.ts'
+import { policyTypes } from './policy-types.ts'
+import { type CelType, DYN, nameType } from './types.ts'
 import { CelError, ListValue, MapValue, Opaque, typeName, type Value } from './values.ts'
 
 export interface PolicyEnvironment {
   /** Names that the expression may use. */
   readonly variables: readonly string[]
-  /** What it must give; default anything. */
-  readonly returns?: 'bool' | 'string' | 'any'
+  /** What it must give; default anything. `text`: a string or null. */
+  readonly returns?: 'bool' | 'string' | 'text' | 'any'
+  /** Members of `variables` with the types of their expressions; default: they are not checked. */
+  readonly members?: ReadonlyMap<string, CelType>
 }
 
 export type PolicyResult =
@@ -21,9 +24,12 @@ export type PolicyResult =
 
 export interface PolicyProgram {
   /**
-   * Why it cannot be used: `compilation failed: ERROR: <input>:1:1: …` or `must evaluate to bool`; undefined where it can.
+   * Why it cannot be used: `compilation failed: ERROR: <input>:1:1: …` or `must evaluate to bool but got int`; undefined where it
+   * can.
    */
   readonly error: string | undefined
+  /** Of what it gives; dyn where it cannot be used. */
+  readonly type: CelType
   /** Names of those variables that it uses. */
   readonly uses: ReadonlySet<string>
   /**
@@ -37,19 +43,26 @@ export interface PolicyProgram {
 
 const CALL_LIMIT = 1_000_000
 
-export function compilePolicyExpression(text: string, environment: PolicyEnvironment): PolicyProgram {
-  const returns = environment.returns ?? 'any'
-  const variables = new Map<string, CelType>(environment.variables.map((name) => [name, DYN]))
-  const compiled = compileExpression(text, variables)
+/** Kinds of types that an expression may give. */
+const RETURNS: Readonly<Record<'bool' | 'string' | 'text', readonly string[]>> = {
+  bool: ['bool'],
+  string: ['string'],
+  text: ['string', 'null'],
+}
+
+export function compilePolicyExpression(text: string, { variables, members, returns = 'any' }: PolicyEnvironment): PolicyProgram {
+  const compiled = compileExpression(text, policyTypes(variables, members))
   if (isMistake(compiled)) {
     const stage = compiled.stage === 'compilation' ? 'compilation' : 'program instantiation'
     return unusable(`${stage} failed: ${compiled.message}`)
   }
-  if (returns !== 'any' && compiled.type.kind !== returns && compiled.type.kind !== 'dyn') {
-    return unusable(`must evaluate to ${returns}, not ${showType(compiled.type)}`)
+  if (returns !== 'any' && !RETURNS[returns].includes(compiled.type.kind)) {
+    const wanted = returns === 'text' ? 'one of [string null_type]' : returns
+    return unusable(`must evaluate to ${wanted} but got ${nameType(compiled.type)}`)
   }
   return {
     error: undefined,
+    type: compiled.type,
     uses: compiled.variables,
     run: (values, limit = CALL_LIMIT) => compiled.program.run((name) => lookup(values, name), limit),
     evaluate: (values, limit = CALL_LIMIT) => {
@@ -63,6 +76,7 @@ export function compilePolicyExpression(text: string, environment: PolicyEnviron
 function unusable(error: string): PolicyProgram {
   return {
     error,
+    type: DYN,
     uses: new Set(),
     run: () => ({ value: new CelError(error), cost: 0 }),
     evaluate: () => ({ ok: false, message: error, cost: 0, limitExceeded: false }),

@@ -69,6 +69,11 @@ export function showType(type: CelType): string {
   }
 }
 
+/** By its full name: `google.protobuf.Timestamp`. */
+export function nameType(type: CelType): string {
+  return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(nameType).join(', ')})`
+}
+
 /** `(int, string)`, or `list(int).(string)` of a call with a target. */
 export function showSignature(args: readonly CelType[], member: boolean): string {
   const shown = args.map(showType)

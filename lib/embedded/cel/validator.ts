@@ -3,9 +3,9 @@
  */
 import type { FieldError } from '../field-error.ts'
 import { duplicate, forbidden, invalid, required, show } from '../field-error.ts'
-import { equalJson, isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import type { CelRule, Schema } from '../types.ts'
-import { Correlation } from './correlation.ts'
+import { Correlation, sameItem } from './correlation.ts'
 import { escapeName } from './escape.ts'
 import { ABSENT, LIMIT_MESSAGE, type Program } from './evaluate.ts'
 import { hasRules } from './has-rules.ts'
@@ -102,9 +102,8 @@ class Run {
 
   #items(node: Node, path: string, data: readonly unknown[], old: unknown, correlation: Correlation): void {
     if (node.items === undefined) return
-    const olds = oldItems(node.schema, old)
     for (let i = 0; i < data.length; i++) {
-      this.visit(node.items, `${path}[${i}]`, data[i], olds?.(data[i]), correlation.index(i))
+      this.visit(node.items, `${path}[${i}]`, data[i], sameItem(node.schema, old, data[i]), correlation.index(i))
     }
   }
 
@@ -224,11 +223,4 @@ function reasonError(field: string, value: unknown, detail: string, reason: stri
         message: value === undefined ? `Invalid value: ${detail}` : `Invalid value: ${show(value)}: ${detail}`,
       }
   }
-}
-
-/** The old element with the same keys, of a list that has keys. */
-function oldItems(schema: Schema, old: unknown): ((item: unknown) => unknown) | undefined {
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  return (item) => old.find((each) => isObject(each) && isObject(item) && keys.every((key) => equalJson(each[key], item[key])))
 }
