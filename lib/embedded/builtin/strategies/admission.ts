@@ -222,7 +222,7 @@ function validatePolicy(spec: Part): FieldError[] {
     if (message?.includes('\n')) errors.push(invalid(`${at}.message`, message, 'must not contain line breaks'))
     if (expression?.includes('\n') && !message)
       errors.push(required(`${at}.message`, 'message must be specified if expression contains line breaks'))
-    if (reason != null && reason !== 'Unauthorized' && !REASONS.includes(reason)) errors.push(notSupported(`${at}.reason`, reason, REASONS))
+    if (reason != null && !REASONS.includes(reason)) errors.push(notSupported(`${at}.reason`, reason, REASONS))
   }
   return errors
 }
@@ -267,7 +267,8 @@ function validateBinding({ policyName, paramRef, matchResources, validationActio
   if (requiredText(errors, policyName, 'spec.policyName')) syntax(errors, policyName, 'spec.policyName', dnsSubdomain)
   if (paramRef) {
     if (paramRef.name && paramRef.selector)
-      errors.push({ type: 'Forbidden', field: 'spec.paramRef.name', message: 'Forbidden: name and selector are mutually exclusive' })
+      const message = 'Forbidden: name and selector are mutually exclusive'
+      errors.push({ type: 'Forbidden', field: 'spec.paramRef.name', message }, { type: 'Forbidden', field: 'spec.paramRef.selector', message })
     if (!paramRef.name && !paramRef.selector) errors.push(required('spec.paramRef', 'one of name or selector must be specified'))
     labelSelector(errors, paramRef.selector, 'spec.paramRef.selector')
     if (paramRef.parameterNotFoundAction == null) errors.push(required('spec.paramRef.parameterNotFoundAction'))
