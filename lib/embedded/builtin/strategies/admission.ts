@@ -266,9 +266,13 @@ function validateBinding({ policyName, paramRef, matchResources, validationActio
   const errors: Errors = []
   if (requiredText(errors, policyName, 'spec.policyName')) syntax(errors, policyName, 'spec.policyName', dnsSubdomain)
   if (paramRef) {
-    if (paramRef.name && paramRef.selector)
+    if (paramRef.name && paramRef.selector) {
       const message = 'Forbidden: name and selector are mutually exclusive'
-      errors.push({ type: 'Forbidden', field: 'spec.paramRef.name', message }, { type: 'Forbidden', field: 'spec.paramRef.selector', message })
+      errors.push(
+        { type: 'Forbidden', field: 'spec.paramRef.name', message },
+        { type: 'Forbidden', field: 'spec.paramRef.selector', message },
+      )
+    }
     if (!paramRef.name && !paramRef.selector) errors.push(required('spec.paramRef', 'one of name or selector must be specified'))
     labelSelector(errors, paramRef.selector, 'spec.paramRef.selector')
     if (paramRef.parameterNotFoundAction == null) errors.push(required('spec.paramRef.parameterNotFoundAction'))
