@@ -218,8 +218,8 @@ function readStruct(reading: Reading, shape: Struct, value: Record<string, unkno
     const read_ = given === null ? zero(member.type) : read(reading, member.type, given)
     if (isEmpty(member.type, read_)) {
       if (member.omitEmpty) continue
-      // Stored objects are protobuf, which knows no empty list.
-      result[member.name] = member.type.code === '[' ? null : read_
+      // Stored objects are protobuf, which knows no empty list; definitions of custom kinds alone are JSON.
+      result[member.name] = member.type.code === '[' && shape.short !== 'CustomResourceDefinitionSpec' ? null : read_
     } else result[member.name] = read_
   }
   if (reading.clean && countMembers(value) !== known) reading.clean = false
