@@ -14,6 +14,8 @@ export interface ServerClock {
   /** Milliseconds that only go forward. */
   monotonic(): number
   after(ms: number, f: () => void): ServerTimer
+  /** True: time moves only by hand, so that nobody waits for what lies ahead. */
+  readonly manual?: boolean
 }
 
 /** The longest a Node timer can be; a longer one fires at once. */
@@ -51,11 +53,12 @@ export class Tasks {
   }
 
   /**
-   * Runs `f` after `ms` milliseconds of the server's clock. With `awaited`, `settled()` waits for it from now on; else only
-   * from when it is due.
+   * Runs `f` after `ms` milliseconds of the server's clock. With `wait`, `settled()` waits for it from now on, unless time moves
+   * only by hand; else only from when it is due.
    */
-  after(ms: number, f: () => void | Promise<void>, awaited = false): ServerTimer {
+  after(ms: number, f: () => void | Promise<void>, wait = false): ServerTimer {
     if (this.#stopped) return { cancel: () => {} }
+    const awaited = wait && this.#clock.manual !== true
     let waiting = true
     if (awaited) this.#open++
     const done = () => {

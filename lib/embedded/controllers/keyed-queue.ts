@@ -5,7 +5,7 @@
 import { ApiError } from '../status.ts'
 import type { Tasks } from '../tasks.ts'
 
-const FIRST_RETRY_MS = 250
+const FIRST_RETRY_MS = 25
 const LONGEST_RETRY_MS = 30_000
 
 export class KeyedQueue {

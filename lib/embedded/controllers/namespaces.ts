@@ -1,6 +1,7 @@
 /**
  * The end of a namespace: everything in it is deleted, and when nothing is left the namespace goes. What holds it up is told in
- * its conditions. (The real controller lets five seconds pass before it begins; this one does not.)
+ * its conditions. The real controller lets five
+ * seconds pass before it begins; here it is a moment, in which the contents can still be seen.
  */
 import { type Core, type RequestOptions, SYSTEM } from '../core.ts'
 import { cloneJson } from '../json.ts'
@@ -12,13 +13,15 @@ import { namespacedTypes } from './kinds.ts'
 
 const AS_CONTROLLER: RequestOptions = { user: SYSTEM, fieldManager: 'kube-controller-manager' }
 
+const DELAY_MS = 100
+
 export function startNamespaces(core: Core): void {
   const terminating = new Set<string>()
   const queue = new KeyedQueue(core.tasks, (name) => finish(core, name))
   const seen = (name: string, object: ApiObject) => {
     if (object.metadata.deletionTimestamp === undefined || terminating.has(name)) return
     terminating.add(name)
-    queue.add(name)
+    core.tasks.after(DELAY_MS, () => queue.add(name), true)
   }
   for (const { name, object } of core.store.bucket('/namespaces').list()) seen(name, object)
   core.store.observe(({ type, name, namespace, object }, bucket) => {

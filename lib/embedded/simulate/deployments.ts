@@ -44,10 +44,6 @@ async function roll(world: World, deployment: ApiObject, known: readonly ApiObje
       for (const set of old) await scale(world, set, 0)
     }
   }
-  await world.update(DEPLOYMENTS, deployment, (object) => {
-    const newest = String(Math.max(revision, current === undefined ? 0 : revisionOf(current)))
-    object.metadata.annotations = { ...object.metadata.annotations, [REVISION]: newest }
-  })
   const limit: number = deployment.spec.revisionHistoryLimit ?? 10
   const done = old.filter((set) => (set.spec.replicas ?? 0) === 0 && (set.status?.replicas ?? 0) === 0)
   const oldest = [...done].sort((a, b) => revisionOf(a) - revisionOf(b)).slice(0, Math.max(0, done.length - limit))
@@ -132,7 +128,9 @@ async function report(world: World, namespace: string, name: string, hash: strin
       world.now(),
     ),
   }
-  await world.setStatus(DEPLOYMENTS, deployment, withUpdateTimes(deployment, status, world.now()))
+  const revision = current?.metadata.annotations?.[REVISION]
+  const annotations = revision === undefined ? {} : { [REVISION]: revision }
+  await world.setStatus(DEPLOYMENTS, deployment, withUpdateTimes(deployment, status, world.now()), annotations)
 }
 
 const positive = (name: string, value: number) => (value > 0 ? { [name]: value } : {})

@@ -19,8 +19,7 @@ export async function syncJob(world: World, namespace: string, name: string): Pr
   } else {
     const missing = completions === undefined ? (succeeded > 0 ? 0 : parallelism) : Math.min(parallelism, completions - succeeded)
     for (let i = active.length; i < missing; i++) {
-      const pod = podOf(job, job.spec.template, { generateName: `${name}-` }, {})
-      if ((await world.create(PODS, pod)) === undefined) break
+      await world.create(PODS, podOf(job, job.spec.template, { generateName: `${name}-` }, {}))
     }
   }
   await report(world, namespace, name, { succeeded, failed, isDone, hasFailed, suspended })

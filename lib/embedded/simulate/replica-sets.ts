@@ -9,12 +9,14 @@ export async function syncReplicaSet(world: World, namespace: string, name: stri
   // One that has failed is replaced and stays to be looked at; an evicted one too.
   const living = pods.filter((pod) => pod.status?.phase !== 'Failed' && pod.status?.phase !== 'Succeeded')
   const wanted: number = set.spec.replicas ?? 1
-  for (let i = living.length; i < wanted; i++) {
-    const pod = podOf(set, set.spec.template, { generateName: `${name}-` }, {})
-    if ((await world.create(PODS, pod)) === undefined) break
+  try {
+    for (let i = living.length; i < wanted; i++) {
+      await world.create(PODS, podOf(set, set.spec.template, { generateName: `${name}-` }, {}))
+    }
+    for (const pod of surplus(living, wanted)) await world.delete(PODS, pod)
+  } finally {
+    await report(world, namespace, name)
   }
-  for (const pod of surplus(living, wanted)) await world.delete(PODS, pod)
-  await report(world, namespace, name)
 }
 
 /** The least useful go first. */

@@ -75,18 +75,20 @@ export class World {
     return timestamp(this.core.clock.now())
   }
 
-  /** `undefined` where it is there already, or may not be (a namespace that ends, a quota). */
+  /** `undefined` where it is there already. @throws ApiError where it may not be (a namespace that ends, a quota): tried again later */
   async create(kind: Kind, object: ApiObject): Promise<ApiObject | undefined> {
     const type = this.#type(kind)
     if (type === undefined) return undefined
-    return refusedIsNothing(this.core.operations.create(type, object.metadata.namespace ?? '', object, as(kind)))
+    return existingIsNothing(this.core.operations.create(type, object.metadata.namespace ?? '', object, as(kind)))
   }
 
-  /** Writes what differs. */
-  async setStatus(kind: Kind, object: ApiObject, status: object): Promise<void> {
-    if (equalJson(object.status ?? {}, status)) return
+  /** Writes what differs. With annotations, which do not count as a generation here. */
+  async setStatus(kind: Kind, object: ApiObject, status: object, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+    const isAnnotated = Object.entries(annotations).every(([key, value]) => object.metadata.annotations?.[key] === value)
+    if (isAnnotated && equalJson(object.status ?? {}, status)) return
     const type = this.#type(kind)
     const next = { ...cloneJson(object), status: cloneJson(status) }
+    if (!isAnnotated) next.metadata.annotations = { ...next.metadata.annotations, ...annotations }
     const { namespace = '', name = '' } = object.metadata
     if (type !== undefined) await this.core.operations.update(type, namespace, name, 'status', next, as(kind))
   }
@@ -110,7 +112,7 @@ export class World {
     const { namespace = '', name = '', uid = '' } = object.metadata
     if (type === undefined) return
     const deletion = { preconditions: { uid }, ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }) }
-    await refusedIsNothing(this.core.operations.delete(type, namespace, name, deletion, as(kind)))
+    await missingIsNothing(this.core.operations.delete(type, namespace, name, deletion, as(kind)))
   }
 
   #type({ group, version, resource }: Kind): ResourceType | undefined {
@@ -186,12 +188,14 @@ export function podOf(owner: ApiObject, template: ApiObject, metadata: object, l
 
 const as = ({ resource }: Kind) => ({ user: SYSTEM, fieldManager: resource === 'pods' ? 'kubelet' : 'kube-controller-manager' })
 
-async function refusedIsNothing<T>(promise: Promise<T>): Promise<T | undefined> {
+const existingIsNothing = <T>(promise: Promise<T>) => unless(promise, (error) => error.reason === 'AlreadyExists')
+const missingIsNothing = <T>(promise: Promise<T>) => unless(promise, (error) => error.code === 404)
+
+async function unless<T>(promise: Promise<T>, expected: (error: ApiError) => boolean): Promise<T | undefined> {
   try {
     return await promise
   } catch (error) {
-    if (error instanceof ApiError && error.code !== 409) return undefined
-    if (error instanceof ApiError && error.reason === 'AlreadyExists') return undefined
+    if (error instanceof ApiError && expected(error)) return undefined
     throw error
   }
 }

@@ -43,7 +43,7 @@ describe('simulated workloads of the embedded API server', () => {
     await deploy(2)
     await server.settled()
     const { revision } = server.core.store
-    await api.merge(`${apps}/deployments/d`, { metadata: { annotations: { touched: 'yes' } } })
+    await api.merge(`${apps}/deployments/d`, { metadata: { labels: { touched: 'yes' } } })
     await server.settled()
     expect(server.core.store.revision).to.equal(revision + 1)
   })
