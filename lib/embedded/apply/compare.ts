@@ -11,7 +11,7 @@ export interface Comparison {
   readonly added: FieldSet
 }
 
-/** @throws Error where an item of a keyed list or a set has no place */
+/** @throws NoPlaceError */
 export function compare(left: Json, right: Json, type: FieldType): Comparison {
   const found = new Found()
   compareFields(left, right, type, found)

@@ -6,9 +6,9 @@ import { showElement } from './path-element.ts'
 import type { Conflicts } from './updater.ts'
 
 export function conflictError(conflicts: Conflicts): ApiError {
-  const found = [...conflicts.keys()]
-    .sort()
-    .map((id) => ({ by: showManager(id), fields: [...paths(conflicts.get(id) as never)].map(showPath) }))
+  const found = [...conflicts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, set]) => ({ by: showManager(id), fields: [...paths(set)].map(showPath) }))
   const causes: StatusCause[] = found.flatMap(({ by, fields }) =>
     fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field })),
   )

@@ -9,7 +9,7 @@ import { type FieldType, objectType } from './field-type.ts'
 import { KUBECTL, keepLastApplied, lastAppliedFields } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, Managed, type ManagerId, managerId, type Owner } from './managed-fields.ts'
 import { fieldElement } from './path-element.ts'
-import { TypedError } from './typed.ts'
+import { NoPlaceError, TypedError } from './typed.ts'
 import { ConflictsFound, type ConvertForApply, type Typed, Updater } from './updater.ts'
 import { requireType } from './validate-type.ts'
 
@@ -46,7 +46,10 @@ export interface ApplyConfiguration extends Write {
   readonly type: Pick<ResourceType, 'group' | 'version' | 'kind'>
 }
 
-/** Sets `next.metadata.managedFields` after a create, an update or a patch. Never fails: fields that fit no type have no owners. */
+/**
+ * Sets `next.metadata.managedFields` after a create, an update or a patch. An object that does not fit its schema has no owners:
+ * so does the real server, and it will refuse it soon.
+ */
 export function trackUpdate(input: TrackUpdate): void {
   const { live, next } = input
   const sent = next.metadata.managedFields
@@ -56,8 +59,9 @@ export function trackUpdate(input: TrackUpdate): void {
   if (managed.owners.size === 0 && live !== undefined) return
   try {
     managed = updated(input, managed, next, input.manager)
-  } catch {
-    return
+  } catch (error) {
+    if (error instanceof NoPlaceError || error instanceof TypedError) return
+    throw error
   }
   setManaged(next, managed)
 }
@@ -129,8 +133,8 @@ function asStored<T>(live: ApiObject, type: FieldType, doing: (stored: string) =
   try {
     return walk()
   } catch (error) {
-    if (error instanceof ConflictsFound || !(error instanceof Error)) throw error
     if (error instanceof TypedError) throw plainError(error.message)
+    if (!(error instanceof NoPlaceError)) throw error
     try {
       requireType(live as Json, type, true)
     } catch (problem) {

@@ -23,11 +23,6 @@ export class Managed {
     this.owners = owners
     this.times = times
   }
-
-  /** Sets of owners never change, so this is enough. */
-  copy(): Managed {
-    return new Managed(new Map(this.owners), new Map(this.times))
-  }
 }
 
 export interface Manager {

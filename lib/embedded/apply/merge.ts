@@ -4,7 +4,7 @@ import type { FieldType, ListType, MapType } from './field-type.ts'
 import type { PathElement } from './path-element.ts'
 import { asList, asMap, isEmptyMap, listElement, memberOf, type Part, partsOf } from './typed.ts'
 
-/** Shares unchanged parts with both; changes neither. @throws Error where an item of a keyed list or a set has no place */
+/** Shares unchanged parts with both; changes neither. @throws NoPlaceError */
 export function merge(left: Json | undefined, right: Json | undefined, type: FieldType): Json | undefined {
   if (left === undefined) return right
   if (right === undefined) return left

@@ -9,6 +9,11 @@ export class TypedError extends Error {
   override readonly name = 'TypedError'
 }
 
+/** An item has no place in its list. */
+export class NoPlaceError extends Error {
+  override readonly name = 'NoPlaceError'
+}
+
 export interface TypedProblem {
   readonly path: string
   readonly message: string
@@ -64,16 +69,16 @@ export function isEmptyMap(map: JsonObject | undefined): boolean {
 export const memberOf = (map: JsonObject | undefined, key: string): Json | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined
 
-/** @throws Error where an item has no place among the others: a set of maps, an item without its keys */
+/** @throws NoPlaceError for a map in a set, and an item without its keys */
 export function listElement(type: ListType, item: Json): PathElement {
   if (type.keys.length === 0) {
-    if (item === null) throw new Error("associative list without keys has an element that's an explicit null")
-    if (Array.isArray(item)) throw new Error('not supported: associative list with lists as elements')
-    if (typeof item === 'object') throw new Error("associative list without keys has an element that's a map type")
+    if (item === null) throw new NoPlaceError("associative list without keys has an element that's an explicit null")
+    if (Array.isArray(item)) throw new NoPlaceError('not supported: associative list with lists as elements')
+    if (typeof item === 'object') throw new NoPlaceError("associative list without keys has an element that's a map type")
     return valueElement(item)
   }
-  if (item === null) throw new Error('associative list with keys may not have a null element')
-  if (!isObject(item)) throw new Error('associative list with keys may not have non-map elements')
+  if (item === null) throw new NoPlaceError('associative list with keys may not have a null element')
+  if (!isObject(item)) throw new NoPlaceError('associative list with keys may not have non-map elements')
   const keys: [string, Json][] = []
   for (const name of type.keys) {
     const value = memberOf(item, name) ?? keyDefault(type.element.map, item, name)
@@ -81,7 +86,7 @@ export function listElement(type: ListType, item: Json): PathElement {
   }
   if (keys.length > 0) return keyElement(keys)
   const names = type.declaredKeys.map((name) => JSON.stringify(name)).join(' ')
-  throw new Error(
+  throw new NoPlaceError(
     `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
   )
 }
