@@ -1,6 +1,6 @@
 /** Columns of `kubectl get` that a definition asks for (`additionalPrinterColumns`). */
-import { encodeJson } from '../json.ts'
-import { formatNumber } from '../schema/go.ts'
+import { show } from '../field-error.ts'
+import { formatNumber, sortMembers } from '../schema/go.ts'
 import { ageOf, NAME_COLUMN } from '../table.ts'
 import { parseTime } from '../times.ts'
 import type { TableColumns } from '../types.ts'
@@ -50,7 +50,7 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === null) return '<no value>'
   if (typeof value === 'number' || typeof value === 'bigint') return formatNumber(value)
-  return typeof value === 'boolean' ? String(value) : encodeJson(value as object)
+  return typeof value === 'boolean' ? String(value) : show(sortMembers(value))
 }
 
 function dateCell(text: string, now: number): string {

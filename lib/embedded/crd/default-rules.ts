@@ -2,6 +2,7 @@
 import { type FieldError, invalid } from '../field-error.ts'
 import { cloneJson, equalJson, isObject, type JsonObject } from '../json.ts'
 import { validateEmbedded } from '../schema/embedded.ts'
+import { sortMembers } from '../schema/go.ts'
 import { pruneUnknown } from '../schema/prune.ts'
 import { validate } from '../schema/validate.ts'
 import type { Schema } from '../types.ts'
@@ -56,11 +57,11 @@ function valueErrors(schema: Schema, value: unknown, path: string, around: Aroun
   if (around !== undefined) {
     const wrong = validateEmbedded(around(value), WHOLE).map(({ field, message }) => `${field}: ${message}`)
     const detail = wrong.length === 1 ? wrong[0] : `[${wrong.join(', ')}]`
-    if (wrong.length > 0) return [invalid(path, value, `must result in valid metadata: ${detail}`)]
+    if (wrong.length > 0) return [invalid(path, sortMembers(value), `must result in valid metadata: ${detail}`)]
   } else {
     const pruned = cloneJson(value)
     pruneUnknown(pruned, schema)
-    if (!equalJson(pruned, value)) errors.push(invalid(path, value, 'must not have unknown fields'))
+    if (!equalJson(pruned, value)) errors.push(invalid(path, sortMembers(value), 'must not have unknown fields'))
     const nested = isObject(value) ? validateEmbedded(value, schema).map((each) => ({ ...each, field: `${path}.${each.field}` })) : []
     if (nested.length > 0) return [...errors, ...nested]
   }

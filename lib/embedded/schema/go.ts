@@ -1,5 +1,7 @@
 /** Values and numbers as Go sees and writes them, where errors show it. */
 
+import { define } from '../json.ts'
+
 const MAX_INT64 = 2n ** 63n - 1n
 const MIN_INT64 = -(2n ** 63n)
 
@@ -26,6 +28,15 @@ export function isJsonInteger(value: number): boolean {
   if (rounded === value) return true
   if (rounded === 0) return false
   return Math.abs(value - rounded) / (Math.abs(value) + Math.abs(rounded)) < 1e-9
+}
+
+/** With the members of objects in the order in which Go writes a map: by name. */
+export function sortMembers<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sortMembers) as T
+  const sorted = {}
+  for (const key of Object.keys(value).sort()) define(sorted, key, sortMembers((value as Record<string, unknown>)[key]))
+  return sorted as T
 }
 
 /** Code points, as Go counts the length of a string. */

@@ -2,6 +2,7 @@
 import { duplicate, type FieldError, invalid } from '../field-error.ts'
 import { encodeJson, isObject, type JsonObject } from '../json.ts'
 import type { Schema } from '../types.ts'
+import { sortMembers } from './go.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
 
 export function validateListTypes(object: unknown, schema: Schema): FieldError[] {
@@ -28,7 +29,7 @@ function checkValue(value: unknown, node: SchemaNode, path: string, errors: Fiel
 }
 
 function checkSet(items: readonly unknown[], path: string, errors: FieldError[]): void {
-  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, items[i]))
+  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, sortMembers(items[i])))
 }
 
 function checkMap(items: readonly unknown[], names: readonly string[], path: string, errors: FieldError[]): void {
@@ -64,13 +65,5 @@ function repeated(items: readonly unknown[]): number[] {
 
 function identity(value: unknown): unknown {
   if (typeof value === 'string') return `"${value}`
-  return typeof value === 'object' && value !== null ? `{${encodeJson(sortKeys(value) as object)}` : value
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys)
-  if (!isObject(value)) return value
-  return Object.keys(value)
-    .sort()
-    .map((key) => [key, sortKeys(value[key])])
+  return typeof value === 'object' && value !== null ? `{${encodeJson(sortMembers(value))}` : value
 }

@@ -8,6 +8,7 @@ import { decodeMetadata } from '../operations/decode-metadata.ts'
 import { goType } from '../operations/go-type.ts'
 import { badRequest } from '../status.ts'
 import type { Schema } from '../types.ts'
+import { sortMembers } from './go.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
 
 export interface PruneOptions {
@@ -135,7 +136,7 @@ function decodeEmbedded(value: unknown, node: SchemaNode | undefined, path: stri
 
 function decodeObject(object: JsonObject, path: string, unknown: string[], lenient: boolean): void {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
-  const wrong = (name: string, text: string) => badRequest(`${at(name)}: Invalid value: ${show(object[name])}: ${text}`)
+  const wrong = (name: string, text: string) => badRequest(`${at(name)}: Invalid value: ${show(sortMembers(object[name]))}: ${text}`)
   try {
     for (const name of ['apiVersion', 'kind']) {
       if (object[name] !== undefined && typeof object[name] !== 'string') throw wrong(name, 'must be a string')

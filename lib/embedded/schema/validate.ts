@@ -18,7 +18,7 @@ import {
   unsupported,
   wrongType,
 } from './findings.ts'
-import { codePoints, isInt64, isJsonInteger } from './go.ts'
+import { codePoints, isInt64, isJsonInteger, sortMembers } from './go.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
 import { checkNumber } from './numbers.ts'
 
@@ -219,8 +219,8 @@ function checkEnum(node: SchemaNode, value: unknown, path: string, out: Findings
   out.add(
     unsupported(
       path,
-      value,
-      values.map((each) => (typeof each === 'string' ? each : encodeJson(each as object))),
+      sortMembers(value),
+      values.map((each) => (typeof each === 'string' ? each : encodeJson(sortMembers(each) as object))),
     ),
   )
 }
