@@ -100,11 +100,21 @@ function compileOnce(schema: Schema, source: SchemaSource, preserving: boolean):
 function overridden(schema: Schema, type: FieldType, atomic: boolean): FieldType {
   let own = known.strict.get(schema)
   if (own === undefined) {
-    if (type.map !== undefined) own = { ...type, map: Object.assign(Object.create(type.map), { atomic }) }
+    if (type.map !== undefined) own = { ...type, map: withAtomic(type.map, atomic) }
     else own = type.list === undefined ? type : { ...type, list: { ...type.list, atomic } }
     known.strict.set(schema, own)
   }
   return own
+}
+
+function withAtomic(map: MapType, atomic: boolean): MapType {
+  return {
+    atomic,
+    deduced: map.deduced,
+    field: (name) => map.field(name),
+    declares: (name) => map.declares(name),
+    defaultOf: (name) => map.defaultOf(name),
+  }
 }
 
 function compile(schema: Schema, source: SchemaSource, preservingAbove: boolean): FieldType {
