@@ -94,6 +94,7 @@ async function route(
   const actual = allowed(core, attributes, request)
   const type = core.registry.find(target.group, target.version, target.resource)
   if (type === undefined) throw unserved(core, target)
+  if (path.includes('//')) throw type.custom ? PAGE_NOT_FOUND : unknownResource()
   checkRoute(type, target, request.method, verb)
   if (type.deprecation !== undefined) warnings.push(type.deprecation)
   const call: Call = {

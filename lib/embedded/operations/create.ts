@@ -10,7 +10,7 @@ import {
   validateOnCreate,
   wipeSystemFields,
 } from '../object-meta.ts'
-import { ApiError, alreadyExists, badRequest, invalidError, methodNotAllowed, plainError } from '../status.ts'
+import { ApiError, alreadyExists, badRequest, forbiddenError, invalidError, plainError } from '../status.ts'
 import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 import { admissionRequest, errorSubject, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
 import { decodeObject } from './decode.ts'
@@ -41,7 +41,7 @@ export async function createDecoded(
   wipeSystemFields(object.metadata)
   // A namespace is its own namespace in the eyes of admission.
   matchNamespace(type, context.namespace, object)
-  if (type.terminating) throw terminating(type)
+  if (type.terminating) throw terminating(type, object.metadata.name ?? '')
   warnOnce(dropDuplicateOwners(object, false), options)
   if (!tracked) track(core, type, undefined, object, '', options)
   const request = admissionRequest('CREATE', type, '', scopeOf(context, object), object.metadata.name ?? '', object, undefined, options)
@@ -129,13 +129,8 @@ function noUniqueName(type: ResourceType, name: string): ApiError {
   })
 }
 
-function terminating(type: ResourceType): ApiError {
-  const { code, reason } = methodNotAllowed()
-  const qualified = `${type.resource}.${type.group}`
-  return new ApiError(code, reason, `create not allowed while custom resource definition is terminating`, {
-    group: type.group,
-    kind: qualified.slice(0, type.resource.length),
-  })
+function terminating(type: ResourceType, name: string): ApiError {
+  return forbiddenError(type, name, 'create not allowed while custom resource definition is terminating')
 }
 
 /** @throws ApiError 400 */

@@ -20,7 +20,8 @@ type Refuse = (text: string) => ApiError
  */
 export function decodeObject(type: ResourceType, value: unknown, options: WriteOptions): ApiObject {
   const refuse: Refuse = (text) => decodeError(type, text)
-  const object = rightKind(type, value, refuse, (text) => unrecognized(type, text, options.source ?? encodeJson(value as object)))
+  const source = () => options.source ?? encodeJson(value as object)
+  const object = rightKind(type, value, source, refuse, (text) => unrecognized(type, text, source()))
   decodeFields(type, object, options, refuse)
   const expected = apiVersionOf(type)
   if (type.custom && object.apiVersion !== expected) {
@@ -33,7 +34,7 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
 export function decodePatched(type: ResourceType, value: unknown, options: WriteOptions, shown: () => string): ApiObject {
   const refuse: Refuse = (text) => invalidError(NOBODY, '', [invalid('patch', shown(), text)])
   try {
-    const object = rightKind(type, value, refuse, refuse)
+    const object = rightKind(type, value, shown, refuse, refuse)
     decodeFields(type, object, options, refuse)
     return finished(type, object)
   } catch (error) {
@@ -86,7 +87,7 @@ export function reportProblems(
   warnAll(options, [...(decodingErrors ?? []), ...unknown])
 }
 
-function rightKind(type: ResourceType, value: unknown, refuse: Refuse, unrecognizable: Refuse): ApiObject {
+function rightKind(type: ResourceType, value: unknown, source: () => string, refuse: Refuse, unrecognizable: Refuse): ApiObject {
   const object = (value ?? {}) as ApiObject
   if (!isObject(object)) throw unrecognizable(noTypeMeta(`${goType(value)} into Go value of type ${TYPE_META}`))
   for (const member of ['apiVersion', 'kind'] as const) {
@@ -97,8 +98,7 @@ function rightKind(type: ResourceType, value: unknown, refuse: Refuse, unrecogni
     if (!found) object[member] = type.custom ? '' : member === 'kind' ? type.kind : apiVersionOf(type)
   }
   if (object.kind === '') {
-    const { kind: _missing, apiVersion, ...rest } = object
-    throw unrecognizable(`Object 'Kind' is missing in '${encodeJson(apiVersion === '' ? rest : { apiVersion, ...rest })}'`)
+    throw unrecognizable(`Object 'Kind' is missing in '${source()}'`)
   }
   if (!type.custom && (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type))) refuseOther(type, object)
   if (!isObject(object.metadata)) {

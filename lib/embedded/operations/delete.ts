@@ -104,7 +104,9 @@ function marked(core: Core, type: ResourceType, live: ApiObject, deletion: Delet
   }
   // Marked by hand of the registry: no kind of its own grace.
   const now = core.clock.now()
-  if (!metadata.deletionTimestamp && (metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1
+  // A kind that prepares its deletion itself counts no generation for it.
+  const counts = type.strategy.prepareForDelete === undefined && (metadata.generation ?? 0) > 0
+  if (!metadata.deletionTimestamp && counts) metadata.generation = (metadata.generation ?? 0) + 1
   if (!metadata.deletionTimestamp || Date.parse(metadata.deletionTimestamp) > now) metadata.deletionTimestamp = timestamp(now)
   metadata.deletionGracePeriodSeconds = 0
   return { object, waits: true }
