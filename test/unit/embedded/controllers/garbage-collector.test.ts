@@ -13,16 +13,22 @@ const OWNED_BY = (owner: { metadata: { name: string; uid: string } }, blockOwner
 describe('the garbage collector of the embedded API server', () => {
   let server: EmbeddedServer
   let api: Api
+  let faults: unknown[]
+  const report = (fault: unknown) => void faults.push(fault)
   const maps = '/api/v1/namespaces/default/configmaps'
   const make = async (name: string, metadata: object = {}) =>
     (await api.post(maps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata } })).body
   const exists = async (name: string) => (await api.get(`${maps}/${name}`)).status === 200
 
   beforeEach(async () => {
-    server = await createServer()
+    faults = []
+    server = await createServer({ report })
     api = apiOf(server)
   })
-  afterEach(() => server.close())
+  afterEach(async () => {
+    await server.close()
+    expect(faults).to.deep.equal([])
+  })
 
   it('deletes what an owner leaves behind, and what that leaves behind', async () => {
     const owner = await make('owner')

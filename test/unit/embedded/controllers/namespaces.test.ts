@@ -5,16 +5,22 @@ import { type Api, apiOf } from '../api.ts'
 describe('the end of a namespace in the embedded API server', () => {
   let server: EmbeddedServer
   let api: Api
+  let faults: unknown[]
+  const report = (fault: unknown) => void faults.push(fault)
   const maps = '/api/v1/namespaces/going/configmaps'
   const map = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
 
   beforeEach(async () => {
-    server = await createServer()
+    faults = []
+    server = await createServer({ report })
     api = apiOf(server)
     await api.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'going' } })
     await server.settled()
   })
-  afterEach(() => server.close())
+  afterEach(async () => {
+    await server.close()
+    expect(faults).to.deep.equal([])
+  })
 
   it('takes all that is in it along', async () => {
     await api.post(maps, map({ name: 'a' }))

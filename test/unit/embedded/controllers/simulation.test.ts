@@ -12,10 +12,13 @@ const pod = (labels: object, annotations: object = {}, spec: object = {}) => ({
 describe('simulated workloads of the embedded API server', () => {
   let server: EmbeddedServer
   let api: Api
+  let faults: unknown[]
+  const report = (fault: unknown) => void faults.push(fault)
   const apps = '/apis/apps/v1/namespaces/default'
   const core = '/api/v1/namespaces/default'
   const start = async (options: SimulationOptions = {}) => {
-    server = await createServer({ simulate: { ...AT_ONCE, ...options } })
+    faults = []
+    server = await createServer({ simulate: { ...AT_ONCE, ...options }, report })
     api = apiOf(server)
   }
   const deploy = (replicas: number, template: object = pod({ app: 'd' })) => {
@@ -25,7 +28,10 @@ describe('simulated workloads of the embedded API server', () => {
   const pods = async (): Promise<{ metadata: { name: string }; spec: { containers: { image: string }[] }; status: { phase: string } }[]> =>
     (await api.get(`${core}/pods`)).body.items
 
-  afterEach(() => server.close())
+  afterEach(async () => {
+    await server.close()
+    expect(faults).to.deep.equal([])
+  })
 
   it('make a Deployment available through a ReplicaSet and pods with an address each', async () => {
     await start()
