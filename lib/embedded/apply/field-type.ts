@@ -97,25 +97,25 @@ function compileOnce(schema: Schema, source: SchemaSource, preserving: boolean):
   return type
 }
 
+/** A member may say that a type which has fields is one value there. */
 function overridden(schema: Schema, type: FieldType, atomic: boolean): FieldType {
   let own = known.strict.get(schema)
   if (own === undefined) {
-    if (type.map !== undefined) own = { ...type, map: withAtomic(type.map, atomic) }
-    else own = type.list === undefined ? type : { ...type, list: { ...type.list, atomic } }
+    const { map, list } = type
+    if (map !== undefined) own = { ...type, map: withRelation(map, atomic) }
+    else own = list === undefined ? type : { ...type, list: { ...list, atomic } }
     known.strict.set(schema, own)
   }
   return own
 }
 
-function withAtomic(map: MapType, atomic: boolean): MapType {
-  return {
-    atomic,
-    deduced: map.deduced,
-    field: (name) => map.field(name),
-    declares: (name) => map.declares(name),
-    defaultOf: (name) => map.defaultOf(name),
-  }
-}
+const withRelation = (map: MapType, atomic: boolean): MapType => ({
+  atomic,
+  deduced: map.deduced,
+  field: (name) => map.field(name),
+  declares: (name) => map.declares(name),
+  defaultOf: (name) => map.defaultOf(name),
+})
 
 function compile(schema: Schema, source: SchemaSource, preservingAbove: boolean): FieldType {
   const preserving = preservingAbove || schema['x-kubernetes-preserve-unknown-fields'] === true

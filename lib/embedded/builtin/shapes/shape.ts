@@ -47,7 +47,7 @@ export function builtinShape(group: string, version: string, kind: string): Shap
       return careful.unknown
     },
     normalize(object) {
-      replace(object, readStruct(new Reading(false), struct(index), object))
+      replace(object, readStruct(new Reading(false, true), struct(index), object))
     },
     problem(object) {
       const careful = new Reading(true)
@@ -171,6 +171,8 @@ function typeName(type: GoType): string {
 /** One object being read. `careful`: in the order of the document, to find what is wrong or unknown; else as fast as it goes. */
 class Reading {
   readonly careful: boolean
+  /** The result is what is stored. Until then an empty list is one, and whoever wrote it owns it. */
+  readonly stored: boolean
   clean = true
   error: string | undefined
   readonly unknown: string[] = []
@@ -180,8 +182,9 @@ class Reading {
   /** For unknown members: with indices. */
   path = ''
 
-  constructor(careful: boolean) {
+  constructor(careful: boolean, stored = false) {
     this.careful = careful
+    this.stored = stored
   }
 
   wrong(value: unknown, type: GoType, withNumber = false): undefined {
@@ -219,7 +222,8 @@ function readStruct(reading: Reading, shape: Struct, value: Record<string, unkno
     if (isEmpty(member.type, read_)) {
       if (member.omitEmpty) continue
       // Stored objects are protobuf, which knows no empty list; definitions of custom kinds alone are JSON.
-      result[member.name] = member.type.code === '[' && shape.short !== 'CustomResourceDefinitionSpec' ? null : read_
+      const vanishes = reading.stored && member.type.code === '[' && shape.short !== 'CustomResourceDefinitionSpec'
+      result[member.name] = vanishes ? null : read_
     } else result[member.name] = read_
   }
   if (reading.clean && countMembers(value) !== known) reading.clean = false

@@ -5,10 +5,11 @@ import { has, paths, union } from '../../../../lib/embedded/apply/field-set.ts'
 import { objectType } from '../../../../lib/embedded/apply/field-type.ts'
 import { parseFields } from '../../../../lib/embedded/apply/fields-v1.ts'
 import { ownedFields } from '../../../../lib/embedded/apply/owned.ts'
+import { requireType } from '../../../../lib/embedded/apply/validate-type.ts'
 import { builtinTypes } from '../../../../lib/embedded/builtin/types.ts'
 import { cloneJson, type Json, type JsonObject } from '../../../../lib/embedded/json.ts'
 import { ApiError } from '../../../../lib/embedded/status.ts'
-import type { ApiObject } from '../../../../lib/embedded/types.ts'
+import type { ApiObject, Schema } from '../../../../lib/embedded/types.ts'
 import { source, Widget } from './widgets.ts'
 
 const spec = (members: object) => ({ spec: members })
@@ -350,6 +351,21 @@ describe('managedFields', () => {
         },
       },
     })
+  })
+})
+
+describe('types of fields', () => {
+  it('may be atomic just where a member says so', () => {
+    const Pair = { type: 'object', properties: { x: { type: 'string' }, y: { type: 'string' } } }
+    const root: Schema = {
+      type: 'object',
+      properties: { loose: { $ref: 'Pair' }, tight: { $ref: 'Pair', 'x-kubernetes-map-type': 'atomic' } },
+    }
+    const schemas = { root, resolve: (schema: Schema) => (schema.$ref === undefined ? schema : Pair) }
+    const value = { loose: { x: '1', y: '1' }, tight: { x: '1', y: '1' } }
+    const owned = [...paths(ownedFields(value, objectType(schemas)))].map((path) => path.join(' '))
+    expect(owned).to.have.members(['f:loose f:x', 'f:loose f:y', 'f:tight'])
+    expect(() => requireType({ tight: { z: '1' } }, objectType(schemas), false)).to.throw('.tight.z: field not declared in schema')
   })
 })
 
