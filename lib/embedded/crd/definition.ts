@@ -87,12 +87,10 @@ export function conditionOf({ status }: Definition, type: string): Condition | u
 export const isTrue = (definition: Definition, type: string): boolean => conditionOf(definition, type)?.status === 'True'
 
 /** The time moves only with the status. */
-export function setCondition({ status }: Definition, condition: Condition, now: string): void {
-  status.conditions ??= []
-  const old = status.conditions.find((each) => each.type === condition.type)
-  if (old === undefined) status.conditions.push({ ...condition, lastTransitionTime: now })
-  else {
-    const since = old.status === condition.status ? (old.lastTransitionTime ?? now) : now
-    Object.assign(old, condition, { lastTransitionTime: since })
-  }
+export function setCondition(definition: Definition, { type, status, reason = '', message = '' }: Condition, now: string): void {
+  const conditions = definition.status.conditions ?? []
+  const old = conditions.find((each) => each.type === type)
+  const since = old?.status === status ? (old.lastTransitionTime ?? now) : now
+  const next: Condition = { type, status, lastTransitionTime: since, reason, message }
+  definition.status.conditions = old === undefined ? [...conditions, next] : conditions.map((each) => (each === old ? next : each))
 }

@@ -46,5 +46,17 @@ export function acceptNames({ spec, status }: Definition, all: readonly Definiti
   take('listKind', kinds, 'ListKindConflict')
   if (wanted.categories !== undefined) names.categories = wanted.categories
   else delete names.categories
-  return { names, condition }
+  return { names: ordered(names), condition }
+}
+
+/** As the Go type has them. */
+function ordered({ plural, singular, shortNames, kind, listKind, categories }: Names): Names {
+  return {
+    plural,
+    ...(singular ? { singular } : {}),
+    ...(shortNames?.length ? { shortNames } : {}),
+    kind,
+    ...(listKind ? { listKind } : {}),
+    ...(categories?.length ? { categories } : {}),
+  }
 }
