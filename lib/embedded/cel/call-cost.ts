@@ -1,5 +1,5 @@
 /** What a call costs when it runs, in the units of cel-go: exact, since rules are stopped by it. */
-import { ListValue, MapValue, Opaque, OptionalValue, sizeOf, typeName, type Value } from './values.ts'
+import { CelError, ListValue, MapValue, Opaque, OptionalValue, sizeOf, typeName, type Value } from './values.ts'
 
 export const STRING_FACTOR = 0.1
 export const REGEX_FACTOR = 0.25
@@ -145,7 +145,13 @@ const BY_OVERLOAD: ReadonlyMap<string, Cost> = new Map<string, Cost>([
 /** Of `ext.Lists` and `ext.Sets`; these come before all others. */
 const allocating = (size: number, factor = 1) => Math.trunc(size * factor) + 1 + LIST_COST
 
+/** Ends the evaluation: the real server's own code fails here, and tells so. */
+export class InternalError extends Error {}
+
 function selfCompare(list: Value | undefined): number {
+  if (list instanceof CelError) {
+    throw new InternalError('internal error: interface conversion: *types.Err is not traits.Lister: missing method Add')
+  }
   const size = plainSize(list)
   if (!(list instanceof ListValue) || list.size === 0) return allocating(0)
   const first = list.at(0)

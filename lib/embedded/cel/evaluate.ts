@@ -4,7 +4,7 @@
  * (`self.a.b[0]`) costs 1 for each step and 1 for itself.
  */
 import type { Call, Comprehension, List, MapNode, Node, Select } from './ast.ts'
-import { callCost, LIST_COST, MAP_COST } from './call-cost.ts'
+import { callCost, InternalError, LIST_COST, MAP_COST } from './call-cost.ts'
 import type { Overload } from './environment.ts'
 import { regexes } from './library/core.ts'
 import { add, type Comparison, comparison, contains, divide, modulo, multiply, negate, not, subtract } from './operators.ts'
@@ -74,6 +74,7 @@ export function compileProgram(node: Node): Program {
         return { value: step(frame), cost: frame.cost }
       } catch (error) {
         if (error instanceof LimitExceeded) return { value: new CelError(LIMIT_MESSAGE), cost: frame.cost }
+        if (error instanceof InternalError) return { value: new CelError(error.message), cost: frame.cost }
         throw error
       }
     },
@@ -474,13 +475,20 @@ function plannedCall(node: Call, plans: readonly Plan[]): Plan {
     if (lookup === false) return constant(false)
     if (lookup !== undefined) return { step: membership((first as Plan).step, lookup) }
   }
-  checkPattern(node.name, second?.constant)
+  const knownPattern = checkPattern(node.name, second?.constant)
   const cost = callCost(node.name, only?.id)
-  const lenient = node.name === '@not_strictly_false'
-  return { step: callStep(steps(plans), implementation, cost, lenient) }
+  const eager = plans.length > 2 || knownPattern || node.name === 'format'
+  return { step: callStep(steps(plans), implementation, cost, node.name === '@not_strictly_false', eager) }
 }
 
-function callStep(args: readonly Step[], implementation: Implementation, cost: ReturnType<typeof callCost>, lenient: boolean): Step {
+/** `lenient`: errors are arguments too. `eager`: an error ends the call before the arguments after it, and nothing is paid. */
+function callStep(
+  args: readonly Step[],
+  implementation: Implementation,
+  cost: ReturnType<typeof callCost>,
+  lenient: boolean,
+  eager: boolean,
+): Step {
   return (frame) => {
     const values: Value[] = []
     let error: Value | undefined
@@ -489,11 +497,7 @@ function callStep(args: readonly Step[], implementation: Implementation, cost: R
       values.push(value)
       if (!isError(value) || lenient) continue
       error ??= value
-      // With three and more arguments the first error ends the call, and nothing is paid for it unless it was the last.
-      if (args.length > 2) {
-        if (values.length < args.length) return error
-        break
-      }
+      if (eager && values.length < args.length) return error
     }
     const result = error ?? implementation(values)
     charge(frame, typeof cost === 'number' ? cost : cost(values, result))
@@ -502,10 +506,11 @@ function callStep(args: readonly Step[], implementation: Implementation, cost: R
 }
 
 /** A pattern that is known is looked at before any run. */
-function checkPattern(name: string, pattern: Value | undefined): void {
-  if (typeof pattern !== 'string' || !['matches', 'find', 'findAll'].includes(name)) return
+function checkPattern(name: string, pattern: Value | undefined): boolean {
+  if (typeof pattern !== 'string' || !['matches', 'find', 'findAll'].includes(name)) return false
   const regex = regexes.compile(pattern)
   if (typeof regex === 'string') throw new ProgramError(regex)
+  return true
 }
 
 type Implementation = (args: readonly Value[]) => Value

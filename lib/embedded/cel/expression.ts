@@ -22,6 +22,8 @@ export interface Mistake {
   /** `compilation`: of the text; `program`: of a constant part. */
   readonly stage: 'compilation' | 'program'
   readonly message: string
+  /** Where it is the program that is wrong. */
+  readonly type?: CelType
 }
 
 export type Compiled = Expression | Mistake
@@ -38,7 +40,7 @@ export function compileExpression(text: string, variables: ReadonlyMap<string, C
   try {
     return { node: parsed.node, type: checked.type, program: compileProgram(parsed.node), variables: checked.variables }
   } catch (error) {
-    if (error instanceof ProgramError) return { stage: 'program', message: error.message }
+    if (error instanceof ProgramError) return { stage: 'program', message: error.message, type: checked.type }
     throw error
   }
 }

@@ -56,12 +56,11 @@ function compileRule(schema: Schema, source: CelRule, root: SchemaType, self: Ce
 function compile(text: string, variables: ReadonlyMap<string, CelType>, type: 'bool' | 'string'): Expression | string {
   const subject = type === 'bool' ? '' : 'messageExpression '
   const compiled = compileExpression(text, variables)
-  if (isMistake(compiled)) {
-    if (compiled.stage === 'compilation') return `${subject}compilation failed: ${compiled.message}`
-    return type === 'bool'
-      ? `program instantiation failed: ${compiled.message}`
-      : `messageExpression instantiation failed: ${compiled.message}`
-  }
-  if (compiled.type.kind === type) return compiled
-  return type === 'bool' ? 'cel expression must evaluate to a bool' : 'messageExpression must evaluate to a string'
+  if (isMistake(compiled) && compiled.stage === 'compilation') return `${subject}compilation failed: ${compiled.message}`
+  if (compiled.type?.kind !== type)
+    return type === 'bool' ? 'cel expression must evaluate to a bool' : 'messageExpression must evaluate to a string'
+  if (!isMistake(compiled)) return compiled
+  return type === 'bool'
+    ? `program instantiation failed: ${compiled.message}`
+    : `messageExpression instantiation failed: ${compiled.message}`
 }

@@ -171,6 +171,10 @@ class FieldsValue extends MapValue {
     this.#fields = fields
   }
 
+  override get isZero(): boolean {
+    return false
+  }
+
   get size(): number {
     return members(this.data).length
   }
@@ -222,6 +226,10 @@ class SchemaMap extends MapValue {
     super()
     this.data = data
     this.#convert = convert
+  }
+
+  override get isZero(): boolean {
+    return false
   }
 
   get size(): number {
@@ -276,6 +284,10 @@ class SchemaList extends ListValue {
     super()
     this.data = data
     this.convert = convert
+  }
+
+  override get isZero(): boolean {
+    return false
   }
 
   get size(): number {

@@ -101,6 +101,11 @@ export abstract class ListValue {
   abstract readonly size: number
   abstract at(index: number): Value
 
+  /** For `optional.ofNonZeroValue`: data with a schema never is. */
+  get isZero(): boolean {
+    return this.size === 0
+  }
+
   *[Symbol.iterator](): IterableIterator<Value> {
     for (let i = 0; i < this.size; i++) yield this.at(i)
   }
@@ -164,6 +169,10 @@ export abstract class MapValue {
   /** Undefined: no such key. A CelError: a key of a kind that the map cannot have. */
   abstract find(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
+
+  get isZero(): boolean {
+    return this.size === 0
+  }
 
   equals(other: Value): Value {
     if (!(other instanceof MapValue) || other.size !== this.size) return false
@@ -336,7 +345,7 @@ export function isZero(value: Value): boolean {
   if (value instanceof Duration) return value.ns === 0n
   if (value instanceof OptionalValue) return value.value === undefined
   if (value instanceof Timestamp) return value.ns === -62135596800000000000n
-  if (value instanceof ListValue || value instanceof MapValue) return value.size === 0
+  if (value instanceof ListValue || value instanceof MapValue) return value.isZero
   return value instanceof Uint8Array && value.length === 0
 }
 
