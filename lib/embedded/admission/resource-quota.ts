@@ -15,6 +15,7 @@ const ZERO = parseQuantity('0')
 export function resourceQuota(core: Core): AdmissionPlugin {
   const bucket = core.store.bucket('/resourcequotas')
   const waiting = new Set<string>()
+  const onTheWay = new OnTheWay(core)
   /** Counts again when the write is done. */
   const recount = (namespace: string) => {
     if (waiting.has(namespace)) return
@@ -34,13 +35,45 @@ export function resourceQuota(core: Core): AdmissionPlugin {
       if (bucket.size === 0 || !isCounted(type)) return
       const quotas = core.lookup.list('', 'resourcequotas', namespace)
       if (quotas.length === 0) return
-      if ((operation === 'CREATE' || operation === 'UPDATE') && subresource === '') for (const quota of quotas) check(core, request, quota)
+      if ((operation === 'CREATE' || operation === 'UPDATE') && subresource === '') {
+        for (const quota of quotas) check(core, request, quota, onTheWay)
+        if (!dryRun) onTheWay.add(request)
+      }
       if (!dryRun) recount(namespace)
     },
   }
 }
 
-function check(core: Core, request: AdmissionRequest, quota: ApiObject): void {
+/**
+ * New objects that were let through and are not stored yet: two requests at the same time must not both get the last place.
+ * Growing ones are stored under a version that only one of them can have.
+ */
+class OnTheWay {
+  readonly #core: Core
+  readonly #requests = new Set<AdmissionRequest>()
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  add(request: AdmissionRequest): void {
+    if (request.operation !== 'CREATE') return
+    this.#requests.add(request)
+    this.#core.tasks.soon(() => void this.#requests.delete(request))
+  }
+
+  /** Of the same kind and namespace. */
+  *others({ type, namespace }: AdmissionRequest): Generator<ApiObject> {
+    if (this.#requests.size === 0) return
+    const bucket = this.#core.store.bucket(type.bucket)
+    for (const { type: other, namespace: in_, name, object } of this.#requests) {
+      if (other.bucket === type.bucket && in_ === namespace && object !== undefined && bucket.get(namespace, name) === undefined)
+        yield object
+    }
+  }
+}
+
+function check(core: Core, request: AdmissionRequest, quota: ApiObject, onTheWay: OnTheWay): void {
   const { type, object, old } = request
   // A pod's demands do not change after it is made.
   if (object === undefined || (old !== undefined && type.bucket === '/pods')) return
@@ -52,6 +85,7 @@ function check(core: Core, request: AdmissionRequest, quota: ApiObject): void {
   const wanted = usageOf(type, object)
   const before = old === undefined ? new Map<string, Quantity>() : usageOf(type, old)
   const used = countUsed(core, quota, names)
+  for (const other of onTheWay.others(request)) if (inScope(quota, type, other)) sum(used, usageOf(type, other), names)
   const requested = new Map<string, Quantity>()
   const exceeded = names.filter((name) => {
     const more = subtractQuantities(wanted.get(name) ?? ZERO, before.get(name) ?? ZERO)
