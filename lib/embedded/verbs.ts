@@ -16,8 +16,8 @@ import { update } from './operations/update.ts'
 import { deleteOptions, type OptionsKind, type QueryOptions, writeOptions } from './operations/write-options.ts'
 import { listBody, objectBody } from './representations.ts'
 import type { ResourcePath } from './request-path.ts'
-import { type AnswerHeaders, answer, commonHeaders } from './respond.ts'
-import { ApiError, badRequest, methodNotAllowed } from './status.ts'
+import { type AnswerHeaders, answer, commonHeaders, plainText } from './respond.ts'
+import { ApiError, badRequest, methodNotAllowed, unknownResource } from './status.ts'
 import { scaleVerb } from './subresources/scale.ts'
 import type { ApiObject, ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
 import { watch } from './watch.ts'
@@ -51,15 +51,16 @@ export interface ExtensionCall {
   readonly options: WriteOptions
 }
 
-export interface ExtensionAnswer {
-  readonly status: number
-  readonly object: object
-}
+export type ExtensionAnswer = { readonly status: number; readonly object: object } | { readonly status: number; readonly text: string }
 
 export type Extension = (call: ExtensionCall) => ExtensionAnswer | Promise<ExtensionAnswer>
 
 /** By bucket, subresource and verb: `authorization.k8s.io/selfsubjectaccessreviews create`, `/pods/eviction create`. */
 export type Extensions = ReadonlyMap<string, Extension>
+
+/** Subresources that show the whole object, and write a part of it. */
+const OF_THE_OBJECT = new Set(['status', 'approval', 'ephemeralcontainers', 'resize'])
+const ITEM_VERBS = ['get', 'update', 'patch', 'delete']
 
 export function runVerb(call: Call): Promise<ApiResponse> | ApiResponse {
   const { verb, target, type, request } = call
@@ -67,9 +68,12 @@ export function runVerb(call: Call): Promise<ApiResponse> | ApiResponse {
   if (own !== undefined) return extended(call, own)
   if (request.method === 'HEAD' && !type.custom) throw methodNotAllowed()
   if (target.subresource === 'scale' && type.scale !== undefined) return scaleVerb(call)
-  if (target.subresource !== '' && target.subresource !== 'status') return unsupportedSubresource(call)
-  if (target.subresource === 'status' && verb !== 'get' && verb !== 'update' && verb !== 'patch') throw unsupported(type, verb)
-  if (!type.verbs.includes(verb) && !type.custom) throw methodNotAllowed()
+  if (target.subresource !== '' && !OF_THE_OBJECT.has(target.subresource)) return unsupportedSubresource(call)
+  if (target.subresource !== '' && verb !== 'get' && verb !== 'update' && verb !== 'patch') throw unsupported(type, verb)
+  if (!type.verbs.includes(verb) && !type.custom) {
+    const routed = target.name === '' || ITEM_VERBS.some((each) => type.verbs.includes(each))
+    throw routed ? methodNotAllowed() : unknownResource()
+  }
   switch (verb) {
     case 'get':
       return get(call)
@@ -291,13 +295,16 @@ async function extended(call: Call, extension: Extension): Promise<ApiResponse> 
     ? readBody(call, call.verb === 'create' ? 'CreateOptions' : 'UpdateOptions')
     : { value: undefined, options: { user } }
   const object = value as ApiObject | undefined
-  const { status, object: result } = await extension({ core, type, namespace, name: target.name, object, query, user, options })
-  return answer(status, result, form, call.extra)
+  const result = await extension({ core, type, namespace, name: target.name, object, query, user, options })
+  if ('text' in result) return plainText(result.status, result.text, call.extra)
+  return answer(result.status, result.object, form, call.extra)
 }
 
 function unsupportedSubresource(call: Call): never {
-  const { type, target } = call
+  const { type, target, extensions } = call
   if (type.custom) throw unsupported(type, call.verb)
+  const key = `${type.bucket}/${target.subresource} `
+  if ([...extensions.keys()].some((each) => each.startsWith(key))) throw methodNotAllowed()
   throw new ApiError(501, 'NotImplemented', `${type.resource}/${target.subresource} is not part of the embedded API server`, {})
 }
 

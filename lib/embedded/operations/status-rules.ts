@@ -11,11 +11,33 @@ export function clearStatus(type: ResourceType, object: ApiObject): void {
 
 /** Puts back into `object`, in place, what this request does not reach. */
 export function restoreUnreachable(type: ResourceType, subresource: string, object: ApiObject, old: ApiObject): void {
-  if (!type.subresources.includes('status')) return
-  if (subresource === 'status') restoreAllButStatus(type, object, old)
+  if (subresource === 'ephemeralcontainers') restoreAllBut(object, old, ({ spec }) => ({ ephemeralContainers: spec?.ephemeralContainers }))
+  else if (subresource === 'resize') restoreAllBut(object, old, ({ spec }) => resized(spec, old.spec))
+  else if (!type.subresources.includes('status')) return
+  else if (subresource === 'status' || subresource === 'approval') restoreAllButStatus(type, object, old)
   else if (old.status === undefined) delete object.status
   else object.status = cloneJson(old.status)
 }
+
+/** Only what `part` takes from the specification changes. */
+function restoreAllBut(object: ApiObject, old: ApiObject, part: (object: ApiObject) => object): void {
+  const spec = { ...cloneJson(old.spec), ...part(object) }
+  if (old.status === undefined) delete object.status
+  else object.status = cloneJson(old.status)
+  object.spec = spec
+}
+
+/** The containers of before with the resources of now. */
+function resized(spec: Part, old: Part): object {
+  const list = (name: string) => {
+    const now = new Map((spec[name] ?? []).map((each: Part) => [each.name, each]))
+    return old[name]?.map((each: Part) => ({ ...each, resources: (now.get(each.name) as Part | undefined)?.resources ?? each.resources }))
+  }
+  return { containers: list('containers'), ...(old.initContainers === undefined ? {} : { initContainers: list('initContainers') }) }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a part of an object of any kind
+type Part = any
 
 function restoreAllButStatus(type: ResourceType, object: ApiObject, old: ApiObject): void {
   for (const key of Object.keys(object)) if (!OWN.has(key) && !Object.hasOwn(old, key)) delete object[key]

@@ -4,19 +4,22 @@ import { createReviews } from '../auth/reviews.ts'
 import { requestToken } from '../auth/token-request.ts'
 import { builtinShape } from '../builtin/shapes/shape.ts'
 import type { Core } from '../core.ts'
+import { invalid } from '../field-error.ts'
 import { isObject } from '../json.ts'
 import { reportProblems, unknownField } from '../operations/decode.ts'
 import { update } from '../operations/update.ts'
-import { badRequest } from '../status.ts'
-import type { ApiObject } from '../types.ts'
-import type { Extension, ExtensionCall } from '../verbs.ts'
+import { badRequest, invalidError } from '../status.ts'
+import type { ApiObject, ResourceType } from '../types.ts'
+import type { Extension, ExtensionAnswer, ExtensionCall } from '../verbs.ts'
 import { bind } from './binding.ts'
 import { evict } from './eviction.ts'
 
 export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Extension> {
   const extensions = new Map<string, Extension>([
     ['/namespaces/finalize update', finalize],
+    ['/bindings create', (call) => boundByBody(call, body(call, '', 'v1', 'Binding'))],
     ['/pods/binding create', (call) => bound(call, body(call, '', 'v1', 'Binding'))],
+    ['/pods/log get', log],
     ['/pods/eviction create', (call) => evict(call, body(call, 'policy', 'v1', 'Eviction'))],
     [
       '/serviceaccounts/token create',
@@ -40,9 +43,42 @@ function bound({ core, type, namespace, name, options }: ExtensionCall, { target
   return { status: 201, object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } }
 }
 
+/** The old form, without the pod in the path. */
+function boundByBody(call: ExtensionCall, binding: ApiObject) {
+  const type = call.core.registry.find('', 'v1', 'pods') ?? call.type
+  return bound({ ...call, type, name: binding.metadata.name ?? '' }, binding)
+}
+
+/** Nothing runs here, so nothing was logged. @throws ApiError 400, 404 */
+async function log({ core, type, namespace, name, query }: ExtensionCall): Promise<ExtensionAnswer> {
+  const { spec } = await core.operations.get(type, namespace, name)
+  const containers: readonly { name: string }[] = [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+  const wanted = query.get('container')
+  if (wanted !== null && !containers.some((each) => each.name === wanted)) {
+    throw badRequest(`container ${wanted} is not valid for pod ${name}`)
+  }
+  if (wanted === null && containers.length > 1) {
+    const names = containers.map((each) => each.name).join(' ')
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names}]`)
+  }
+  if (!spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
+  return { status: 200, text: '' }
+}
+
 async function finalize({ core, type, namespace, name, object, options }: ExtensionCall) {
+  refuseUnqualified(type, name, (object?.spec?.finalizers ?? []) as readonly unknown[])
   const { object: result } = await update(core, type, namespace, name, 'finalize', object, options)
   return { status: 200, object: result }
+}
+
+/** @throws ApiError 422 */
+function refuseUnqualified(type: ResourceType, name: string, finalizers: readonly unknown[]): void {
+  const errors = finalizers.flatMap((each, i) =>
+    each === 'kubernetes' || String(each).includes('/')
+      ? []
+      : [invalid(`spec.finalizers[${i}]`, each, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
+  if (errors.length > 0) throw invalidError(type, name, errors)
 }
 
 /** The decoded body, of another kind than the resource. @throws ApiError 400 */
