@@ -174,6 +174,8 @@ export interface Strategy {
   gracePeriodSeconds?(object: ApiObject): number
   /** The policy where neither the request nor a finalizer says; default `Background`. */
   readonly defaultPropagation?: 'Background' | 'Orphan'
+  /** Text of the `Warning` of a DELETE that names no propagation policy. */
+  readonly deletionWarning?: string
   /** Errors of `metadata.name`; default a DNS-1123 subdomain. `prefix`: it is a generateName. */
   validateName?(name: string, prefix: boolean): string[]
   /** Field selectors besides metadata.name and metadata.namespace. */

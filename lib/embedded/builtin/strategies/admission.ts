@@ -3,6 +3,7 @@ import { duplicate, type FieldError, invalid, notSupported, required } from '../
 import { cIdentifier, dns1035Label, dnsSubdomain, qualifiedName } from '../../names.ts'
 import type { Strategy } from '../../types.ts'
 import { count, type Errors, entries, labelSelector, oneOf, type Part, requiredText, setDefault, syntax } from './common.ts'
+import { keepMetadata, STATUS_ALONE } from './status.ts'
 
 const FAILURE_POLICIES = ['Fail', 'Ignore']
 const MATCH_POLICIES = ['Equivalent', 'Exact']
@@ -179,6 +180,8 @@ function defaultMatch(match: Part): void {
 export const admissionPolicy: Strategy = {
   generation: true,
   allowUnconditionalUpdate: false,
+  prepareForUpdate: keepMetadata,
+  resetFields: STATUS_ALONE,
   defaults({ spec }) {
     setDefault(spec, 'failurePolicy', 'Fail')
     defaultMatch(spec.matchConstraints)

@@ -59,6 +59,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'networking.k8s.io/ingresses': ingress,
   'networking.k8s.io/ingressclasses': ingressClass,
   'networking.k8s.io/networkpolicies': networkPolicy,
+  'networking.k8s.io/servicecidrs': others.statusAlone,
   'node.k8s.io/runtimeclasses': others.runtimeClass,
   'policy/poddisruptionbudgets': podDisruptionBudget,
   'rbac.authorization.k8s.io/clusterrolebindings': clusterRoleBinding,
@@ -66,7 +67,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'rbac.authorization.k8s.io/rolebindings': roleBinding,
   'rbac.authorization.k8s.io/roles': role,
   'resource.k8s.io/deviceclasses': { generation: true, returnsDeleted: true },
-  'resource.k8s.io/resourceclaims': { returnsDeleted: true },
+  'resource.k8s.io/resourceclaims': { ...others.statusAlone, returnsDeleted: true },
   'resource.k8s.io/resourceclaimtemplates': { returnsDeleted: true },
   'resource.k8s.io/resourceslices': { generation: true, returnsDeleted: true },
   'scheduling.k8s.io/priorityclasses': priorityClass,
@@ -74,7 +75,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'storage.k8s.io/csinodes': conditionalAndReturned,
   'storage.k8s.io/csistoragecapacities': conditionalOnly,
   'storage.k8s.io/storageclasses': storageClass,
-  'storage.k8s.io/volumeattachments': conditionalAndReturned,
+  'storage.k8s.io/volumeattachments': { ...others.statusAlone, ...conditionalAndReturned },
   'storage.k8s.io/volumeattributesclasses': others.volumeAttributesClass,
 }
 

@@ -46,7 +46,7 @@ function validateSubsets(subsets: Part[] | undefined): FieldError[] {
 }
 
 export const endpointSlice: Strategy = {
-  generation: true,
+  generation: ({ metadata }, old) => !sameSemantically(metadata.labels, old.metadata.labels),
   defaults({ ports }) {
     for (const [, port] of entries(ports)) {
       port.name ??= ''

@@ -28,6 +28,8 @@ const NAME_LABELS = ['job-name', 'batch.kubernetes.io/job-name']
 export const job: Strategy = {
   generation: true,
   defaultPropagation: 'Orphan',
+  deletionWarning:
+    'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   defaults({ metadata, spec }) {
     if (spec.completions == null && spec.parallelism == null) spec.completions = 1
     spec.parallelism ??= 1

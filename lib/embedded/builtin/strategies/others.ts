@@ -3,6 +3,7 @@ import { type FieldError, invalid, required } from '../../field-error.ts'
 import { labelName } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
 import { count, type Errors, immutable, nonNegative, unknownLabel } from './common.ts'
+import { keepMetadata, STATUS_ALONE } from './status.ts'
 
 export const runtimeClass: Strategy = {
   allowCreateOnUpdate: true,
@@ -20,6 +21,8 @@ export const runtimeClass: Strategy = {
 
 export const flowSchema: Strategy = {
   generation: true,
+  prepareForUpdate: keepMetadata,
+  resetFields: STATUS_ALONE,
   defaults({ spec }) {
     if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000
   },
@@ -27,6 +30,8 @@ export const flowSchema: Strategy = {
 
 export const priorityLevelConfiguration: Strategy = {
   generation: true,
+  prepareForUpdate: keepMetadata,
+  resetFields: STATUS_ALONE,
   defaults({ spec }) {
     const { exempt, limited } = spec ?? {}
     if (exempt) {
@@ -97,3 +102,6 @@ function validateRequest({ spec }: ApiObject): FieldError[] {
   }
   return errors
 }
+
+/** Kinds with nothing of their own but a status that is written alone. */
+export const statusAlone: Strategy = { prepareForUpdate: keepMetadata, resetFields: STATUS_ALONE }

@@ -1,4 +1,5 @@
 /** Preparation that concerns writes through `/status` only. */
+import { cloneJson } from '../../json.ts'
 import type { ApiObject, Strategy, WriteContext } from '../../types.ts'
 
 type Prepare = NonNullable<Strategy['prepareForUpdate']>
@@ -13,4 +14,17 @@ export const onStatus =
 export const keepLabels: Prepare = onStatus((object, old) => {
   if (old.metadata.labels == null) delete object.metadata.labels
   else object.metadata.labels = old.metadata.labels
+})
+
+/** What writes through the object, and through `/status`, do not own, where `/status` changes the status alone. */
+export const STATUS_ALONE = { '': [['status']], status: [['metadata'], ['spec']] }
+
+/** For the same kinds. */
+export const keepMetadata: Prepare = onStatus((object, old) => {
+  const { managedFields, resourceVersion } = object.metadata
+  object.metadata = {
+    ...cloneJson(old.metadata),
+    ...(managedFields === undefined ? {} : { managedFields }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  }
 })

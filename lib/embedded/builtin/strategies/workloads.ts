@@ -85,6 +85,7 @@ export const deployment: Strategy = {
     defaultPodSpec(spec.template.spec)
   },
   prepareForUpdate: keepLabels,
+  resetFields: { '': [['status']], status: [['spec'], ['metadata', 'labels']] },
   validate: ({ spec }) => validateDeployment(spec),
   validateUpdate({ spec, status }, old, { subresource }) {
     if (subresource === 'status') return validateReplicaStatus(status)
@@ -167,7 +168,6 @@ export const replicaSet: Strategy = {
     spec.replicas ??= 1
     if (spec.template?.spec) defaultPodSpec(spec.template.spec)
   },
-  prepareForUpdate: keepLabels,
   validate: ({ spec }) => validateReplicaSet(spec),
   validateUpdate({ spec, status }, old, { subresource }) {
     if (subresource === 'status') return validateReplicaStatus(status)
@@ -190,7 +190,7 @@ const REVISION_ANNOTATION = 'deprecated.daemonset.template.generation'
 
 export const daemonSet: Strategy = {
   generation: true,
-  defaults({ spec }) {
+  defaults({ metadata, spec }) {
     setDefault(spec.updateStrategy, 'type', 'RollingUpdate')
     if (spec.updateStrategy.type === 'RollingUpdate') {
       spec.updateStrategy.rollingUpdate ??= {}
@@ -199,9 +199,12 @@ export const daemonSet: Strategy = {
     }
     spec.revisionHistoryLimit ??= 10
     defaultPodSpec(spec.template.spec)
+    // The counter of the internal type is always written, and so owned by whoever writes first.
+    metadata.annotations = { [REVISION_ANNOTATION]: '0', ...metadata.annotations }
   },
   prepareForCreate({ metadata }) {
-    metadata.annotations = { ...metadata.annotations, [REVISION_ANNOTATION]: metadata.annotations?.[REVISION_ANNOTATION] ?? '1' }
+    const counted = Number(metadata.annotations?.[REVISION_ANNOTATION] ?? 0)
+    metadata.annotations = { ...metadata.annotations, [REVISION_ANNOTATION]: String(Math.max(counted, 1)) }
   },
   prepareForUpdate(object, old, context) {
     if (context.subresource === 'status') return
@@ -367,6 +370,7 @@ function validateStatefulSetUpdate(spec: Part, old: Part): FieldError[] {
 
 export const replicationController: Strategy = {
   generation: true,
+  defaultPropagation: 'Orphan',
   defaults({ metadata, spec }) {
     const own = spec.template?.metadata?.labels
     if (own) {

@@ -20,7 +20,7 @@ export function masked(status: number, warnings: readonly string[], body: Json):
   }
   for (const port of answer?.spec?.ports ?? []) if (port.nodePort) port.nodePort = '<node port>'
   if (answer?.spec?.healthCheckNodePort) answer.spec.healthCheckNodePort = '<node port>'
-  return { status, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }), body: answer }
+  return { status, ...(warnings.length === 0 ? {} : { warnings: [...warnings].sort() }), body: answer }
 }
 
 const DROPPED = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'managedFields'])
