@@ -4,17 +4,20 @@ import { nodeOf, type SchemaNode } from './node.ts'
 
 /** `defaults: false`: only of pruning. The metadata of the object itself is not looked at. */
 export function conforms(object: object, schema: Schema, defaults = true): boolean {
-  return fits(object, nodeOf(schema), true, defaults)
+  return fits(object, nodeOf(schema), true, false, defaults)
 }
 
 const META = new Set(['apiVersion', 'kind', 'metadata'])
 
-function fits(value: unknown, node: SchemaNode | undefined, whole: boolean, defaults: boolean): boolean {
+/** `free`: unknown fields stay, because of a list above that keeps them. */
+function fits(value: unknown, node: SchemaNode | undefined, whole: boolean, free: boolean, defaults: boolean): boolean {
   if (typeof value !== 'object' || value === null) return true
+  const keeps = free || node?.preserve === true
+  if (node === undefined && keeps) return true
   if (Array.isArray(value)) {
     const items = node?.items
     const nullDefault = defaults && items !== undefined && !items.nullable && items.default !== undefined
-    for (const item of value) if ((nullDefault && item === null) || !fits(item, items, false, defaults)) return false
+    for (const item of value) if ((nullDefault && item === null) || !fits(item, items, false, keeps, defaults)) return false
     return true
   }
   const object = value as Record<string, unknown>
@@ -24,10 +27,14 @@ function fits(value: unknown, node: SchemaNode | undefined, whole: boolean, defa
     const property = node?.properties.get(key) ?? node?.additional
     const member = object[key]
     if (member === null && property !== undefined && !property.nullable && (defaults || property.default === undefined)) return false
-    if (keepsMeta && META.has(key)) continue
-    if (property === undefined && node?.preserve === true) continue
-    if (property === undefined && node?.hasAdditional !== true) return false
-    if (typeof member === 'object' && !fits(member, property, false, defaults)) return false
+    if (keepsMeta && META.has(key)) {
+      // Not pruned, but defaulted and rid of nulls as the schema says.
+      if (property !== undefined && typeof member === 'object' && !fits(member, property, false, true, defaults)) return false
+      continue
+    }
+    const known = property !== undefined || node?.hasAdditional === true
+    if (!known && !keeps) return false
+    if (known && typeof member === 'object' && !fits(member, property, false, false, defaults)) return false
   }
   return true
 }

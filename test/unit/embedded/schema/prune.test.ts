@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { cloneJson } from '../../../../lib/embedded/json.ts'
+import { cloneJson, equalJson } from '../../../../lib/embedded/json.ts'
+import { conforms } from '../../../../lib/embedded/schema/conforms.ts'
 import { applyDefaults } from '../../../../lib/embedded/schema/defaults.ts'
 import { prune } from '../../../../lib/embedded/schema/prune.ts'
 import type { Schema } from '../../../../lib/embedded/types.ts'
@@ -146,6 +147,21 @@ describe('pruning and defaulting', () => {
         const filled = cloneJson(once)
         applyDefaults(filled, any)
         expect(filled).to.deep.equal(once)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('change nothing of what is said to conform, and what they leave conforms', () => {
+    fc.assert(
+      fc.property(schema, fc.dictionary(names, value), (any, json) => {
+        const before = cloneJson(json)
+        const after = cloneJson(json)
+        prune(after, any, { root: true })
+        // Not so with defaults: one may have fields that the schema does not, which no definition is let have.
+        expect(conforms(after, any, false)).to.equal(true)
+        applyDefaults(after, any)
+        expect(conforms(before, any)).to.equal(equalJson(before, after))
       }),
       { numRuns: 500 },
     )
