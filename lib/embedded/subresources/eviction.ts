@@ -1,5 +1,7 @@
 /** `POST …/pods/NAME/eviction` (`kubectl drain`): a deletion that a PodDisruptionBudget may refuse. */
 import type { DeleteOptions } from '../core.ts'
+import { cloneJson } from '../json.ts'
+import { timestamp } from '../object-meta.ts'
 import { remove } from '../operations/delete.ts'
 import { matchesLabelSelector } from '../selectors.ts'
 import { ApiError, badRequest } from '../status.ts'
@@ -15,8 +17,28 @@ export async function evict(call: ExtensionCall, eviction: ApiObject): Promise<E
   const deletion: DeleteOptions = eviction.deleteOptions ?? {}
   const finished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed' || pod.status?.phase === 'Pending'
   if (!finished && !pod.metadata.deletionTimestamp) askBudgets(call, pod)
+  if (options.dryRun !== true && dryRun.length === 0) tellWhy(call)
   await remove(core, type, namespace, name, deletion, { ...options, dryRun: options.dryRun === true || dryRun.length > 0 })
   return { status: 201, object: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } }
+}
+
+/** The pod says why it goes; whoever owns which field does not change. */
+function tellWhy({ core, type, namespace, name }: ExtensionCall): void {
+  const bucket = core.store.bucket(type.bucket)
+  const stored = bucket.get(namespace, name)
+  if (stored === undefined) return
+  const pod = cloneJson(stored.object)
+  const others = (pod.status?.conditions ?? []).filter((each: { type: string }) => each.type !== 'DisruptionTarget')
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: timestamp(core.clock.now()),
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  }
+  pod.status = { ...pod.status, conditions: [...others, condition] }
+  bucket.put(namespace, name, pod, stored.revision)
 }
 
 function askBudgets({ core, namespace }: ExtensionCall, pod: ApiObject): void {
