@@ -4,7 +4,7 @@ import { cloneJson } from '../json.ts'
 import { FOREGROUND, ORPHAN, timestamp } from '../object-meta.ts'
 import { conflict, notFound } from '../status.ts'
 import type { ApiObject, ResourceType, Stored, WriteContext } from '../types.ts'
-import { admissionRequest, mutate, read, toStorage, validate, type WriteOptions, writeContext } from './context.ts'
+import { admissionRequest, mutate, read, toStorage, validate, type WriteOptions, warnAll, writeContext } from './context.ts'
 
 export interface Deleted {
   readonly object: ApiObject
@@ -22,6 +22,8 @@ export async function remove(
   const bucket = core.store.bucket(type.bucket)
   const context = writeContext(core, type, namespace, 'update', '', options)
   const scope = type.bucket === '/namespaces' ? name : namespace
+  const policy = deletion.propagationPolicy ?? deletion.orphanDependents
+  if (policy === undefined && type.strategy.deletionWarning !== undefined) warnAll(options, [type.strategy.deletionWarning])
   for (;;) {
     const stored = bucket.get(type.namespaced ? namespace : '', name)
     if (stored === undefined) throw notFound(type, name)
@@ -62,7 +64,8 @@ async function commit(
   const event = marked === undefined ? undefined : bucket.delete(marked.namespace, marked.name, marked.revision)
   if (event === undefined) return undefined
   type.strategy.stored?.(event.object, stored.object, context)
-  return { object: last, deleted: true }
+  // Who is answered with the object sees the revision of its deletion.
+  return { object: await read(type, event.object), deleted: true }
 }
 
 async function mark(core: Core, type: ResourceType, object: ApiObject, stored: Stored): Promise<Stored | undefined> {
