@@ -113,10 +113,10 @@ describe('validation against a schema', () => {
       'the alternative that came farthest',
       {
         ...object({ a: { type: 'string' }, b: { type: 'string' } }),
-        anyOf: [{ required: ['a'] }, { properties: { b: { minLength: 1 } }, required: ['a', 'b'] }],
+        anyOf: [{ required: ['a'] }, { properties: { b: { minLength: 1 } }, required: ['c'] }],
       },
       { b: 'x' },
-      ['<nil> Invalid Invalid value: "": "v" must validate at least one schema (anyOf)', 'v.a Required Required value'],
+      ['<nil> Invalid Invalid value: "": "v" must validate at least one schema (anyOf)', 'v.c Required Required value'],
     ],
     [
       'two alternatives of oneOf',
