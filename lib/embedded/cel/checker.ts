@@ -83,6 +83,7 @@ class Checker {
       case 'map':
         return this.#map(node)
       case 'struct':
+        if (TYPE_NAMES.has(node.name)) return this.#report(node, `'${node.name}' is not a message type`)
         return this.#report(node, `undeclared reference to '${node.name}' (in container '')`)
       case 'comprehension':
         return this.#comprehension(node)

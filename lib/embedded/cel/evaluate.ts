@@ -337,12 +337,13 @@ function applyQualifiers(frame: Frame, start: Value, qualifiers: readonly Qualif
 }
 
 function constantQualifier(key: Value, optional: boolean): Qualifier {
+  if (keyText(key) === undefined) throw new ProgramError(`invalid qualifier type: ${goType(key)}`)
   return {
     optional,
     qualify: (frame, object) => {
       const value = access(object, key)
       charge(frame, 1)
-      return value ?? missing(object, key)
+      return value === undefined ? missing(object, key) : value
     },
     qualifyIfPresent: (frame, object) => {
       const value = access(object, key)
@@ -358,9 +359,9 @@ function computedQualifier(resolve: Step, optional: boolean): Qualifier {
     optional,
     qualify: (frame, object) => {
       const key = resolve(frame)
-      const value = isError(key) ? key : (access(object, key) ?? missing(object, key))
+      const value = isError(key) ? key : access(object, key)
       charge(frame, 1)
-      return value
+      return value === undefined ? missing(object, key) : value
     },
     qualifyIfPresent: (frame, object) => {
       const key = resolve(frame)
@@ -371,21 +372,17 @@ function computedQualifier(resolve: Step, optional: boolean): Qualifier {
   }
 }
 
-/** The last step of `has(…)`: gives whether it is there. */
+/** The last step of `has(…)`: gives whether it is there. After an optional step, one that is not there costs nothing. */
 function presenceQualifier(inner: Qualifier): Qualifier {
-  const test = (frame: Frame, object: Value, key: Qualifier) => {
-    const before = frame.cost
-    const value = key.qualifyIfPresent(frame, object)
-    if (frame.cost === before) charge(frame, 1)
-    return value
-  }
   return {
     optional: false,
     qualify: (frame, object) => {
-      const value = test(frame, object, inner)
+      const before = frame.cost
+      const value = inner.qualifyIfPresent(frame, object)
+      if (frame.cost === before) charge(frame, 1)
       return value !== undefined && isError(value) ? value : value !== undefined
     },
-    qualifyIfPresent: (frame, object) => test(frame, object, inner),
+    qualifyIfPresent: inner.qualifyIfPresent,
   }
 }
 

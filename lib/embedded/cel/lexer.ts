@@ -45,6 +45,7 @@ const RULES: readonly (readonly [TokenKind, RegExp])[] = [
 ]
 /** How far a string goes that never ends. */
 const OPEN_STRINGS = [new RegExp(`"(?:${ESCAPE}|[^\\\\"\\n\\r])*`, 'y'), new RegExp(`'(?:${ESCAPE}|[^\\\\'\\n\\r])*`, 'y')]
+const PARTIAL_ESCAPE = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?/y
 const WORDS = new Set(['in', 'true', 'false', 'null'])
 
 export function tokenize(text: string): { tokens: Token[]; issues: Issue[] } {
@@ -59,7 +60,8 @@ export function tokenize(text: string): { tokens: Token[]; issues: Issue[] } {
     }
     const token = nextToken(text, at)
     if (token === undefined) {
-      const end = Math.min(failure(text, at) + 1, text.length)
+      const last = failure(text, at)
+      const end = Math.min(last + String.fromCodePoint(text.codePointAt(last) ?? 0).length, text.length)
       issues.push({ at, message: `Syntax error: token recognition error at: '${display(text.slice(at, end))}'` })
       at = end
       continue
@@ -90,7 +92,7 @@ function failure(text: string, at: number): number {
     const found = matchAt(open, text, at)
     if (found === undefined) continue
     const end = at + found.length
-    return text[end] === '\\' ? end + 1 : end
+    return end + (matchAt(PARTIAL_ESCAPE, text, end)?.length ?? 0)
   }
   if (text[at] === '`') return at + (matchAt(/`[A-Za-z0-9_.\-/ ]*/y, text, at) as string).length
   return '=&|'.includes(text[at] as string) ? at + 1 : at

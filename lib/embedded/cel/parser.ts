@@ -11,6 +11,7 @@ import { INT_MAX, INT_MIN, UINT_MAX, Uint, type Value } from './values.ts'
 
 const MAX_CODE_POINTS = 100_000
 const MAX_DEPTH = 250
+const MAX_RECOVERIES = 30
 
 const RESERVED = new Set(
   'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '),
@@ -20,10 +21,16 @@ const PRIMARY = "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOA
 const EXPRESSION = `{${PRIMARY}}`
 const EXPRESSION_OR_CLOSE = `{${PRIMARY.replace("'(',", "'(', ')',")}}`
 const EXPRESSION_OR_OPTIONAL = `{${PRIMARY.replace("'!',", "'!', '?',")}}`
+const ELEMENT = `{${PRIMARY.replace("'{',", "']', '{',").replace("'.',", "'.', ',',").replace("'!',", "'!', '?',")}}`
+const ENTRY = `{${PRIMARY.replace("'(',", "'}', '(',").replace("'.',", "'.', ',',").replace("'!',", "'!', '?',")}}`
+/** After a mistake the parse goes on with one of these, or with what closes something that is open. */
+const CONTINUES = new Set(['.', '[', '*', '/', '%', '+', '-', '<', '<=', '>=', '>', '==', '!=', 'in', '&&', '||', '?'])
 const STARTS_PRIMARY = new Set(['[', '{', '(', '.', '-', '!', 'true', 'false', 'null'])
 
 /** Ends the parse; its issue is already recorded. */
 class Abort extends Error {}
+
+type Rule = 'expression' | 'relation' | 'calculation' | 'member'
 
 export function parse(text: string): { node: Node | undefined; issues: Issue[] } {
   const size = text.length > MAX_CODE_POINTS ? [...text].length : 0
@@ -43,7 +50,13 @@ class Parser {
   readonly #text: string
   readonly #tokens: readonly Token[]
   #index = 0
-  #depth = 0
+  readonly #depths: Record<Rule, number> = { expression: 0, relation: 0, calculation: 0, member: 0 }
+  /** Symbols that end what is open, innermost last. */
+  readonly #closers: string[] = []
+  /** After a mistake, until a token fits: others are not complained about. */
+  #recovering = false
+  #recoveries = 0
+  #recoveredAt = -1
 
   constructor(text: string) {
     this.#text = text
@@ -77,7 +90,34 @@ class Parser {
   #next(): Token {
     const token = this.#token
     this.#index++
+    this.#recovering = false
     return token
+  }
+
+  /** Skips to where the parse may go on. */
+  #recover(): void {
+    if (++this.#recoveries > MAX_RECOVERIES) {
+      this.issues.push({ at: this.#token.at, message: `Syntax error: error recovery attempt limit exceeded: ${MAX_RECOVERIES}` })
+      throw new Abort()
+    }
+    this.#recovering = true
+    // Twice at one place: that token leads nowhere.
+    if (this.#recoveredAt === this.#index && this.#token.kind !== 'EOF') this.#index++
+    this.#recoveredAt = this.#index
+    while (this.#token.kind !== 'EOF' && !this.#continues(this.#token)) this.#index++
+  }
+
+  #continues(token: Token): boolean {
+    return token.kind === 'SYMBOL' && (CONTINUES.has(token.text) || this.#closers.includes(token.text))
+  }
+
+  /** What `parse` reads, up to symbols that end it. */
+  #within<T>(closers: readonly string[], parse: () => T): T {
+    const { length } = this.#closers
+    this.#closers.push(...closers)
+    const result = parse()
+    this.#closers.length = length
+    return result
   }
 
   #is(symbol: string): boolean {
@@ -95,16 +135,18 @@ class Parser {
     const token = this.#token
     if (following.kind === 'SYMBOL' && following.text === symbol) {
       this.#syntax(token, `extraneous input '${token.text}' expecting ${expected}`)
-      this.#index += 2
+      this.#index++
+      this.#next()
       return
     }
     const missing = symbol === ':' ? startsExpression(token) : symbol !== '}' && expected === `'${symbol}'` && token.kind === 'EOF'
     this.#syntax(token, missing ? `missing '${symbol}' at '${token.text}'` : `mismatched input '${token.text}' expecting ${expected}`)
-    throw new Abort()
+    if (missing) this.#recovering = true
+    else this.#recover()
   }
 
   #syntax(token: Token, message: string): void {
-    this.issues.push({ at: token.at, message: `Syntax error: ${message}` })
+    if (!this.#recovering) this.issues.push({ at: token.at, message: `Syntax error: ${message}` })
   }
 
   #report(at: number, message: string): Node {
@@ -112,24 +154,24 @@ class Parser {
     return { kind: 'literal', at, value: null }
   }
 
-  #deeper(): void {
-    if (++this.#depth <= MAX_DEPTH) return
+  #deeper(rule: Rule): void {
+    if (++this.#depths[rule] <= MAX_DEPTH) return
     this.issues.push({ at: -1, message: `expression recursion limit exceeded: ${MAX_DEPTH}` })
     throw new Abort()
   }
 
   #expression(expected: string): Node {
-    this.#deeper()
+    this.#deeper('expression')
     const condition = this.#logical('||', expected)
     let node = condition
     const question = this.#take('?')
     if (question !== undefined) {
-      const yes = this.#logical('||', EXPRESSION)
+      const yes = this.#within([':'], () => this.#logical('||', EXPRESSION))
       this.#expect(':')
       const no = this.#expression(EXPRESSION)
       node = call(question.at, '_?_:_', [condition, yes, no])
     }
-    this.#depth--
+    this.#depths.expression--
     return node
   }
 
@@ -152,38 +194,38 @@ class Parser {
 
   #relation(expected: string): Node {
     let left = this.#sum(expected)
-    const depth = this.#depth
+    const depth = this.#depths.relation
     while (this.#token.kind === 'SYMBOL' && RELATIONS.has(this.#token.text)) {
-      this.#deeper()
+      this.#deeper('relation')
       const token = this.#next()
       const name = token.text === 'in' ? '@in' : `_${token.text}_`
       left = call(token.at, name, [left, this.#sum(EXPRESSION)])
     }
-    this.#depth = depth
+    this.#depths.relation = depth
     return left
   }
 
   #sum(expected: string): Node {
     let left = this.#product(expected)
-    const depth = this.#depth
+    const depth = this.#depths.calculation
     while (this.#is('+') || this.#is('-')) {
-      this.#deeper()
+      this.#deeper('calculation')
       const token = this.#next()
       left = call(token.at, `_${token.text}_`, [left, this.#product(EXPRESSION)])
     }
-    this.#depth = depth
+    this.#depths.calculation = depth
     return left
   }
 
   #product(expected: string): Node {
     let left = this.#unary(expected)
-    const depth = this.#depth
+    const depth = this.#depths.calculation
     while (this.#is('*') || this.#is('/') || this.#is('%')) {
-      this.#deeper()
+      this.#deeper('calculation')
       const token = this.#next()
       left = call(token.at, `_${token.text}_`, [left, this.#unary(EXPRESSION)])
     }
-    this.#depth = depth
+    this.#depths.calculation = depth
     return left
   }
 
@@ -199,6 +241,10 @@ class Parser {
         break
       }
       if (operator === '-' && !startsExpression(this.#token)) this.#syntax(this.#token, "no viable alternative at input '-'")
+      if (operator === '!' && this.#token.kind === 'EOF') {
+        this.#syntax(this.#token, `extraneous input '<EOF>' expecting ${EXPRESSION}`)
+        this.#recovering = true
+      }
       const operand = this.#member(EXPRESSION)
       return count % 2 === 0 ? operand : call(first.at, operator === '!' ? '!_' : '-_', [operand])
     }
@@ -207,14 +253,14 @@ class Parser {
 
   #member(expected: string): Node {
     let node = this.#primary(expected)
-    const depth = this.#depth
+    const depth = this.#depths.member
     for (;;) {
       if (this.#is('.')) node = this.#select(node)
       else if (this.#is('[')) node = this.#index_(node)
       else break
-      this.#deeper()
+      this.#deeper('member')
     }
-    this.#depth = depth
+    this.#depths.member = depth
     return node
   }
 
@@ -229,7 +275,8 @@ class Parser {
         const end = token.kind === 'EOF' ? this.#text.length : token.at + token.text.length
         this.#syntax(token, `no viable alternative at input '${this.#text.slice(dot.at, end)}'`)
       }
-      throw new Abort()
+      this.#recover()
+      return operand
     }
     this.#next()
     if (token.kind === 'ESC_IDENTIFIER') this.#report(token.at, "unsupported syntax: '`'")
@@ -243,7 +290,7 @@ class Parser {
   #index_(operand: Node): Node {
     const open = this.#next()
     const optional = this.#take('?')
-    const index = this.#expression(optional === undefined ? EXPRESSION_OR_OPTIONAL : EXPRESSION)
+    const index = this.#within([']'], () => this.#expression(optional === undefined ? EXPRESSION_OR_OPTIONAL : EXPRESSION))
     this.#expect(']')
     return call(open.at, optional === undefined ? '_[_]' : '_[?_]', [operand, index])
   }
@@ -253,11 +300,14 @@ class Parser {
     if (this.#take(')') !== undefined) return args
     if (this.#is(',') && this.#peek(1).text === ')') {
       this.#syntax(this.#token, `extraneous input ',' expecting ${EXPRESSION_OR_CLOSE}`)
-      this.#index += 2
+      this.#index++
+      this.#next()
       return args
     }
-    args.push(this.#expression(EXPRESSION_OR_CLOSE))
-    while (this.#take(',') !== undefined) args.push(this.#expression(EXPRESSION))
+    this.#within([')', ','], () => {
+      args.push(this.#expression(EXPRESSION_OR_CLOSE))
+      while (this.#take(',') !== undefined) args.push(this.#expression(EXPRESSION))
+    })
     this.#expect(')')
     return args
   }
@@ -293,7 +343,7 @@ class Parser {
     switch (token.text) {
       case '(': {
         this.#next()
-        const node = this.#expression(EXPRESSION)
+        const node = this.#within([')'], () => this.#expression(EXPRESSION))
         this.#expect(')')
         return node
       }
@@ -319,15 +369,16 @@ class Parser {
     }
   }
 
-  /** One word too many is skipped; anything else ends the parse. */
+  /** One word too many is skipped; after anything else the parse goes on where it can. */
   #unexpected(token: Token, expected: string): Node {
     if (token.kind !== 'EOF' && startsExpression(this.#peek(1))) {
       this.#syntax(token, `extraneous input '${token.text}' expecting ${expected}`)
-      this.#next()
+      this.#index++
       return this.#unary(EXPRESSION)
     }
     this.#syntax(token, `mismatched input '${token.text}' expecting ${expected}`)
-    throw new Abort()
+    this.#recover()
+    return { kind: 'literal', at: token.at, value: null }
   }
 
   #name(start: Token): Node {
@@ -371,28 +422,36 @@ class Parser {
     const open = this.#next()
     const elements: Node[] = []
     const optional = new Set<number>()
-    if (this.#take(',') === undefined) {
+    let expected = ELEMENT
+    let closing = "{']', ','}"
+    if (this.#take(',') !== undefined) closing = "']'"
+    else {
       while (!this.#is(']')) {
-        if (this.#take('?') !== undefined) optional.add(elements.length)
-        elements.push(this.#expression(EXPRESSION_OR_OPTIONAL))
+        const isOptional = this.#take('?') !== undefined
+        if (isOptional) optional.add(elements.length)
+        elements.push(this.#within([']', ','], () => this.#expression(isOptional ? EXPRESSION : expected)))
         if (this.#take(',') === undefined) break
-        if (this.#is(',')) this.#expect(']')
+        expected = EXPRESSION_OR_OPTIONAL
+        if (this.#is(',')) closing = "']'"
+        if (this.#is(',')) break
       }
     }
-    this.#expect(']', this.#is(']') || elements.length === 0 ? "']'" : "{']', ','}")
+    this.#expect(']', closing)
     return { kind: 'list', at: open.at, elements, optional }
   }
 
   #map(): Node {
     const open = this.#next()
     const entries: MapEntry[] = []
+    let expected = ENTRY
     if (this.#take(',') === undefined) {
       while (!this.#is('}')) {
         const optional = this.#take('?') !== undefined
-        const key = this.#expression(EXPRESSION_OR_OPTIONAL)
+        const key = this.#within([':', '}', ','], () => this.#expression(optional ? EXPRESSION : expected))
         this.#expect(':')
-        entries.push({ key, value: this.#expression(EXPRESSION), optional })
+        entries.push({ key, value: this.#within(['}', ','], () => this.#expression(EXPRESSION)), optional })
         if (this.#take(',') === undefined) break
+        expected = EXPRESSION_OR_OPTIONAL
       }
     }
     this.#expect('}', "{'}', ','}")

@@ -26,7 +26,7 @@ export const TYPE_NAMES: ReadonlyMap<string, { readonly type: CelType; readonly 
     ...[BOOL, BYTES, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, UINT, IP, CIDR].map((type) => [type.name, type] as const),
     ['list', listOf(DYN)] as const,
     ['map', mapOf(DYN, DYN)] as const,
-    ['type', typeOf(DYN)] as const,
+    ['type', { kind: 'type', name: 'type', params: [] } satisfies CelType] as const,
     ['optional_type', optionalOf(DYN)] as const,
   ].map(([name, type]) => [name, { type: typeOf(type), value: name }]),
 )

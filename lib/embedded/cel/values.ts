@@ -278,8 +278,8 @@ export function equal(a: Value, b: Value): Value {
 function equalNumbers(a: bigint | number, b: Value): boolean {
   const other = b instanceof Uint ? b.value : b
   if (typeof other !== 'bigint' && typeof other !== 'number') return false
-  // biome-ignore lint/suspicious/noDoubleEquals: numbers of different types are equal by value
-  return a == other
+  // As Go does it: an int beside a double becomes one.
+  return typeof a === typeof other ? a === other : Number(a) === Number(other)
 }
 
 function equalOptionals(a: OptionalValue, b: Value): Value {
@@ -296,7 +296,7 @@ export function compare(a: Value, b: Value): -1 | 0 | 1 | CelError {
   if (typeof left === 'bigint' || typeof left === 'number') {
     if (typeof right !== 'bigint' && typeof right !== 'number') return noSuchOverload()
     if (Number.isNaN(left) || Number.isNaN(right)) return new CelError('NaN values cannot be ordered')
-    return order(left, right)
+    return typeof left === typeof right ? order(left, right) : order(Number(left), Number(right))
   }
   if (typeof a === 'boolean' && typeof b === 'boolean') return order(Number(a), Number(b))
   if (a instanceof Timestamp && b instanceof Timestamp) return order(a.ns, b.ns)

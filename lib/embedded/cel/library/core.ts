@@ -29,14 +29,26 @@ const MAP_AB = mapOf(A, B)
 export const regexes = new RegexCache()
 
 const NUMBERS = { double: DOUBLE, int64: INT, uint64: UINT } as const
+const COMPARED: Readonly<Record<string, CelType>> = {
+  bool: BOOL,
+  int64: INT,
+  uint64: UINT,
+  double: DOUBLE,
+  string: STRING,
+  bytes: BYTES,
+  timestamp: TIMESTAMP,
+  duration: DURATION,
+}
 
-/** `less_int64_double` and so on: all numbers compare with all. */
+/** `less_int64_double` and so on: all numbers compare with all. The first that fits decides what a type variable is. */
 function comparisons(name: string) {
-  const same = { bool: BOOL, string: STRING, bytes: BYTES, timestamp: TIMESTAMP, duration: DURATION }
-  const mixed = Object.entries(NUMBERS).flatMap(([left, a]) =>
-    Object.entries(NUMBERS).map(([right, b]) => overload(left === right ? `${name}_${left}` : `${name}_${left}_${right}`, [a, b], BOOL)),
-  )
-  return [...mixed, ...Object.entries(same).map(([type, t]) => overload(`${name}_${type}`, [t, t], BOOL))]
+  const isNumber = (type: string) => Object.hasOwn(NUMBERS, type)
+  return Object.entries(COMPARED).flatMap(([left, a]) => {
+    const others = isNumber(left) ? Object.entries(COMPARED).filter(([right]) => right !== left && isNumber(right)) : []
+    if (left === 'int64') others.reverse()
+    if (left === 'uint64') others.reverse()
+    return [overload(`${name}_${left}`, [a, a], BOOL), ...others.map(([right, b]) => overload(`${name}_${left}_${right}`, [a, b], BOOL))]
+  })
 }
 
 const arithmetic = (name: string, types: Readonly<Record<string, CelType>>) =>

@@ -92,8 +92,9 @@ function clauseText(clause: Clause, value: Value, precision: number): string | u
     default: {
       const number = doubleOf(value)
       if (number === undefined) return undefined
-      if (!Number.isFinite(number)) return Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞'
-      return clause === 'f' ? grouped(number.toFixed(precision)) : scientific(number, precision)
+      if (clause === 'f') return Number.isFinite(number) ? grouped(fixedText(number, precision)) : notFinite(number)
+      // The precision comes out as a width.
+      return (Number.isFinite(number) ? scientific(number) : notFinite(number)).padStart(precision)
     }
   }
 }
@@ -110,6 +111,18 @@ function doubleOf(value: Value): number | undefined {
   return value === '-Infinity' ? -Infinity : undefined
 }
 
+const notFinite = (number: number) => (Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞')
+
+/** Rounds half to even, as Go does. */
+function fixedText(number: number, precision: number): string {
+  const text = number.toFixed(Math.min(100, precision))
+  const exact = number.toFixed(Math.min(100, precision + 60))
+  const tail = exact.slice(exact.indexOf('.') + 1 + precision)
+  if (!/^50*$/.test(tail) || /[02468]$/.test(text)) return text
+  const down = exact.slice(0, exact.indexOf('.') + 1 + precision)
+  return precision === 0 ? down.slice(0, -1) : down
+}
+
 /** With the thousands separators of en_US. */
 function grouped(text: string): string {
   const [whole = '', fraction] = text.split('.')
@@ -118,8 +131,8 @@ function grouped(text: string): string {
 }
 
 /** `1.5×10⁰²` is what the en_US locale makes of it. */
-function scientific(number: number, precision: number): string {
-  const [mantissa = '', exponent = ''] = number.toExponential(precision).split('e')
+function scientific(number: number): string {
+  const [mantissa = '', exponent = ''] = number.toExponential(DEFAULT_PRECISION).split('e')
   const power = Number(exponent)
   return `${mantissa}×10${superscript(`${power < 0 ? '-' : ''}${String(Math.abs(power)).padStart(2, '0')}`)}`
 }
