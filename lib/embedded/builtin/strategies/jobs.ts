@@ -226,7 +226,7 @@ function relaxTemplate(before: Part, now: Part): void {
     else before.spec[member] = now.spec[member]
   }
   for (const [i, container] of entries(before.spec.containers))
-    if (now.spec.containers[i]) container.resources = now.spec.containers[i].resources
+    if (now.spec.containers?.[i]) container.resources = now.spec.containers?.[i].resources
 }
 
 export const cronJob: Strategy = {
