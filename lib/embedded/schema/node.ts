@@ -33,6 +33,8 @@ export interface SchemaNode {
   readonly anyOf: readonly SchemaNode[]
   readonly oneOf: readonly SchemaNode[]
   readonly not: SchemaNode | undefined
+  /** It has one of these four. */
+  readonly composed: boolean
   /** What is here or below. */
   readonly has: Features
 }
@@ -81,6 +83,7 @@ function compile(schema: Schema): SchemaNode {
     anyOf: (schema.anyOf ?? []).map(nodeOf),
     oneOf: (schema.oneOf ?? []).map(nodeOf),
     not: schema.not === undefined ? undefined : nodeOf(schema.not),
+    composed: [schema.allOf, schema.anyOf, schema.oneOf].some((each) => each && each.length > 0) || schema.not !== undefined,
     has: features(schema, [...properties.values(), ...(items ? [items] : []), ...(additional ? [additional] : [])]),
   }
 }

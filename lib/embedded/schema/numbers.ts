@@ -60,6 +60,7 @@ function fits(node: SchemaNode, value: number | bigint): boolean {
   const type = node.types.length === 1 ? node.types[0] : ''
   if (type === 'integer') {
     if (typeof value === 'number' && !Number.isInteger(value)) return false
+    if (Number.isSafeInteger(value)) return node.format !== 'int32' || (value >= -(2 ** 31) && value < 2 ** 31)
     const whole = BigInt(value)
     return node.format === 'int32' ? whole >= -(2n ** 31n) && whole < 2n ** 31n : whole >= -(2n ** 63n) && whole < 2n ** 63n
   }

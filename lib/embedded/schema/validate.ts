@@ -57,7 +57,8 @@ function checkNode(node: SchemaNode, value: unknown, path: string, out: Findings
     if (checkType(node, value, path, out)) out.matches++
     out.matches++
   }
-  checkCompositions(node, value, path, out, old)
+  if (node.composed) checkCompositions(node, value, path, out, old)
+  out.matches++
   // Compositions, enum and the schema itself.
   out.matches += 3
   if (typeof value === 'string') checkString(node, value, path, out)
@@ -163,7 +164,6 @@ function checkCompositions(node: SchemaNode, value: unknown, path: string, out: 
   if (node.oneOf.length > 0) checkOneOf(node.oneOf, attempt, quoted, out)
   if (node.allOf.length > 0) checkAllOf(node.allOf, attempt, quoted, out)
   if (node.not !== undefined && attempt(node.not).list.length === 0) out.add(general(`${quoted} must not validate the schema (not)`))
-  out.matches++
 }
 
 type Attempt = (schema: SchemaNode) => Findings
