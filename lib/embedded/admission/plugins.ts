@@ -10,6 +10,7 @@ import { expressionCheck } from './expression-check.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { ownerReferencesPermission } from './owner-references.ts'
+import { podSecurity } from './pod-security.ts'
 import { validatingPolicies } from './policies.ts'
 import { priority } from './priority.ts'
 import { resourceQuota } from './resource-quota.ts'
@@ -30,6 +31,7 @@ export function admissionPlugins(core: Core, auth: Auth, options: AdmissionOptio
     namespaceLifecycle(core),
     limitRanger(core),
     serviceAccounts(core, (namespace) => createDefaultAccount(core, namespace)),
+    podSecurity(core),
     priority(core),
     defaultTolerations(),
     defaultStorageClass(core),

@@ -14,6 +14,7 @@ describe('impersonation', () => {
     const constrained = [
       { apiGroups: ['authentication.k8s.io'], resources: ['users'], verbs: ['impersonate:user-info'], resourceNames: ['joe'] },
       { apiGroups: [''], resources: ['pods'], verbs: ['impersonate-on:user-info:list'] },
+      { apiGroups: ['authentication.k8s.io'], resources: ['groups'], verbs: ['impersonate:user-info'] },
     ]
     await world.role('as-joe-for-pods', constrained)
     await world.bind('as-joe-for-pods', 'system:serviceaccount:default:default')
@@ -69,6 +70,9 @@ describe('impersonation', () => {
   it('may be allowed for some requests only', async () => {
     const joe = { 'impersonate-user': 'joe' }
     expect((await account(joe, 'GET', '/api/v1/pods')).status).to.equal(200)
+    expect((await account({ ...joe, 'impersonate-group': 'devs' }, 'GET', '/api/v1/pods')).status).to.equal(200)
+    const { body: masters } = await account({ ...joe, 'impersonate-group': 'system:masters' }, 'GET', '/api/v1/pods')
+    expect(masters.message).to.match(/: impersonating the system:masters group is not allowed$/)
     const { status, body } = await account(joe, 'GET', '/api/v1/secrets')
     expect(status).to.equal(403)
     expect(body.message).to.equal(
