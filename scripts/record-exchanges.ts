@@ -34,7 +34,7 @@ writeFileSync(FILE, `${lines.join('\n')}\n`)
 
 /** Also what finalizers hold. */
 async function empty(): Promise<void> {
-  for (const collection of [`${NAMESPACE}/configmaps`, `/apis/${GROUP}/v1/namespaces/probe/widgets`]) {
+  for (const collection of [`${NAMESPACE}/configmaps`, `${NAMESPACE}/pods`, `/apis/${GROUP}/v1/namespaces/probe/widgets`]) {
     const { body } = await ask({ method: 'GET', path: collection })
     for (const { metadata } of (body as { items: { metadata: { name: string } }[] }).items) {
       const headers = { 'content-type': 'application/merge-patch+json' }

@@ -16,8 +16,13 @@ const LONG_NUMBER = /\d{16}|[eE]\+?\d{3}/
 
 /** @throws SyntaxError where it is not JSON, RangeError (with Go's words) for a number that nothing holds */
 export function decodeJson(text: string): Json {
-  return LONG_NUMBER.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
+  const sound = HALF_PAIR.test(text) ? text.replace(ESCAPE, (all, half?: string) => (half === undefined ? all : '\\ufffd')) : text
+  return LONG_NUMBER.test(sound) ? JSON.parse(sound, revive) : JSON.parse(sound)
 }
+
+/** Half a surrogate pair, which no UTF-8 can hold: Go reads it as the replacement character. */
+const HALF_PAIR = /\\u[dD][89a-fA-F]/
+const ESCAPE = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\[\s\S]/g
 
 export function encodeJson(value: Json | object, indent?: number): string {
   try {

@@ -53,18 +53,12 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   }
 }
 
+/** A name may not hold a slash, however it is written. Undefined: the path is malformed. */
 function split(path: string): string[] | undefined {
-  const parts: string[] = []
-  for (const part of path.split('/')) {
-    if (part === '') continue
-    if (!part.includes('%')) parts.push(part)
-    else {
-      try {
-        parts.push(decodeURIComponent(part))
-      } catch {
-        return undefined
-      }
-    }
+  try {
+    const decoded = path.includes('%') ? decodeURIComponent(path) : path
+    return decoded.split('/').filter((part) => part !== '')
+  } catch {
+    return undefined
   }
-  return parts
 }

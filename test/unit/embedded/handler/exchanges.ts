@@ -16,7 +16,9 @@ export interface Scenario {
 }
 
 export const GROUP = 'probe.example.com'
-const MAPS = '/api/v1/namespaces/probe/configmaps'
+const NAMESPACE = '/api/v1/namespaces/probe'
+const MAPS = `${NAMESPACE}/configmaps`
+const PODS = `${NAMESPACE}/pods`
 const WIDGETS = `/apis/${GROUP}/v1/namespaces/probe/widgets`
 
 export const DEFINITION = {
@@ -68,6 +70,12 @@ const widget = (name?: string, spec: object = {}, metadata: object = {}, more: o
   metadata: { ...(name === undefined ? {} : { name }), ...metadata },
   spec,
   ...more,
+})
+const pod = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }], ...spec },
 })
 const scale = (more: object) => ({ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' }, ...more })
 
@@ -450,6 +458,84 @@ export const SCENARIOS: readonly Scenario[] = [
       remove(`${WIDGETS}?labelSelector=a%3Db`),
       remove(WIDGETS, { propagationPolicy: 'Background' }),
       get(WIDGETS),
+    ],
+  },
+  {
+    title: 'kinds that a PUT creates',
+    requests: [
+      put('/apis/coordination.k8s.io/v1/namespaces/probe/leases/l', { metadata: { name: 'l' }, spec: { holderIdentity: 'a' } }),
+      put('/apis/coordination.k8s.io/v1/namespaces/probe/leases/l', { metadata: { name: 'l' }, spec: { holderIdentity: 'b' } }),
+      put('/api/v1/namespaces/probe/limitranges/l', { metadata: { name: 'l' }, spec: { limits: [] } }),
+      put('/apis/rbac.authorization.k8s.io/v1/namespaces/probe/roles/r', { metadata: { name: 'r' }, rules: [] }),
+      put('/apis/rbac.authorization.k8s.io/v1/namespaces/probe/roles/r', { metadata: { name: 'r', resourceVersion: '1' }, rules: [] }),
+      put('/api/v1/namespaces/probe/secrets/s', { metadata: { name: 's' } }),
+      put('/api/v1/namespaces/probe/pods/p', pod('p')),
+    ],
+  },
+  {
+    title: 'deletions of pods',
+    requests: [
+      post(PODS, pod('p')),
+      remove(`${PODS}/p`),
+      get(`${PODS}/p`),
+      post(PODS, pod('q', { nodeName: 'n1' })),
+      remove(`${PODS}/q`),
+      remove(`${PODS}/q`),
+      remove(`${PODS}/q?gracePeriodSeconds=50`),
+      remove(`${PODS}/q?gracePeriodSeconds=5`),
+      remove(`${PODS}/q?gracePeriodSeconds=-1`),
+      merge(`${PODS}/q`, { metadata: { labels: { x: 'y' } } }),
+      remove(`${PODS}/q?gracePeriodSeconds=0`),
+      get(`${PODS}/q`),
+      post(PODS, pod('f', { nodeName: 'n1', terminationGracePeriodSeconds: 7 }, { finalizers: ['x.io/f'] })),
+      remove(`${PODS}/f`),
+      remove(`${PODS}/f?gracePeriodSeconds=0`),
+      merge(`${PODS}/f`, { metadata: { finalizers: null } }),
+      get(`${PODS}/f`),
+    ],
+  },
+  {
+    title: 'subresources of pods',
+    requests: [
+      post(PODS, pod('e', { nodeName: 'n1' })),
+      post(`${PODS}/e/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'zz' } }),
+      post(`${PODS}/nope/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'nope' } }),
+      post(`${PODS}/e/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'e' } }),
+      get(`${PODS}/e`),
+      post(PODS, pod('b')),
+      post(`${PODS}/b/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'b' }, target: { kind: 'Node', name: 'n7' } }),
+      post(`${PODS}/b/binding`, { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'b' }, target: { kind: 'Node', name: 'n8' } }),
+      get(`${PODS}/b`),
+      strategic(`${PODS}/b/ephemeralcontainers`, { spec: { ephemeralContainers: [{ name: 'd', image: 'x' }] } }),
+      strategic(`${PODS}/b/status`, { status: { phase: 'Running' }, spec: { nodeName: 'zz' } }),
+      strategic(`${PODS}/b`, { status: { phase: 'Failed' } }),
+      get(`${PODS}/nope/log`),
+    ],
+  },
+  {
+    title: 'a namespace',
+    requests: [
+      put(`${NAMESPACE}/finalize`, { metadata: { name: 'probe' }, spec: { finalizers: ['kubernetes', 'x.io/y'] } }),
+      put(`${NAMESPACE}/finalize`, { metadata: { name: 'probe' }, spec: { finalizers: ['bad'] } }),
+      put(`${NAMESPACE}/finalize`, { metadata: { name: 'probe' }, spec: { finalizers: ['kubernetes'] } }),
+      merge(NAMESPACE, { spec: { finalizers: ['x.io/z'] } }),
+      get(`${NAMESPACE}/finalize`),
+      remove('/api/v1/namespaces'),
+      remove(`${NAMESPACE}?dryRun=All`),
+      get(NAMESPACE),
+    ],
+  },
+  {
+    title: 'questions',
+    requests: [
+      post(`${NAMESPACE}/serviceaccounts/default/token`, { spec: { expirationSeconds: 5 } }),
+      post(`${NAMESPACE}/serviceaccounts/nope/token`, {}),
+      post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: {} }),
+      get('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'),
+      put('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x', {}),
+      post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldValidation=Strict', {
+        spec: { bogus: 1, resourceAttributes: { verb: 'get', resource: 'pods' } },
+      }),
     ],
   },
 ]
