@@ -2,6 +2,7 @@
  * What the parts of one server reach each other by. Each server has its own; nothing is shared between servers in a process
  * but recorded data, which never changes.
  */
+import type { Requests } from './requests.ts'
 import type { ServerClock, Tasks } from './tasks.ts'
 import type { ApiObject, Bucket, Lookup, ResourceType, StoreEvent, User } from './types.ts'
 
@@ -14,6 +15,8 @@ export interface Core {
   readonly registry: Registry
   readonly lookup: Lookup
   readonly operations: Operations
+  /** What was asked of the server. */
+  readonly requests: Requests
   /** What runs in this process for the services that webhooks name; by `namespace/name`. */
   readonly services: Map<string, WebhookService>
   /** In the order they are asked. Built up while the server starts. */

@@ -6,6 +6,7 @@ import { BUCKET as DEFINITIONS } from './crd/definition.ts'
 import { definitionStrategy } from './crd/definitions.ts'
 import { createOperations } from './operations/operations.ts'
 import { createRegistry } from './registry.ts'
+import { Requests } from './requests.ts'
 import { createStore, type StoreOptions } from './store/store.ts'
 import { type ServerClock, serverClock, Tasks } from './tasks.ts'
 import type { Lookup, ResourceType, Strategy } from './types.ts'
@@ -48,6 +49,7 @@ export function createCore(options: CoreOptions, report: (error: unknown) => voi
     registry,
     lookup,
     operations: createOperations(() => core),
+    requests: new Requests(),
     services: new Map(),
     admission: [],
     authorizer: undefined,

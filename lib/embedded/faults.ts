@@ -55,20 +55,27 @@ export interface Faults {
   dropWatches(match?: FaultMatch & { readonly how?: 'break' | 'end' | 'expire' }): number
   /** Open watches hear nothing until `remove`, and then all of it: a client with a stale view of the world. */
   holdWatches(match?: FaultMatch): Fault
+  /** Requests that `delay` holds up now. */
+  readonly delayed: number
   /** Takes all faults back. */
   clear(): void
-  /** The handler with these faults. */
-  wrap(handle: (request: ApiRequest) => Promise<ApiResponse>): (request: ApiRequest) => Promise<ApiResponse>
+  /** The handler with these faults. `answered` hears of requests that a fault answers in its place. */
+  wrap(
+    handle: (request: ApiRequest) => Promise<ApiResponse>,
+    answered?: (request: ApiRequest, status: number) => void,
+  ): (request: ApiRequest) => Promise<ApiResponse>
 }
 
-export function createFaults(clock: ServerClock): Faults {
+/** `clock`: for `delay`. */
+export function createFaults(clock: Pick<ServerClock, 'after'>): Faults {
   const before: Active[] = []
   const after: Active[] = []
   const holds = new Set<Active>()
   const watches = new Set<OpenWatch>()
+  let delayed = 0
 
   return {
-    delay: (ms, match = {}) => add(match.when === 'before' ? before : after, match, () => sleep(clock, ms)),
+    delay: (ms, match = {}) => add(match.when === 'before' ? before : after, match, () => sleep(ms)),
     fail: (status, match = {}) => add(before, match, (request) => failure(status, request, match)),
     loseRequests: (match = {}) =>
       add(before, match, () => {
@@ -96,17 +103,23 @@ export function createFaults(clock: ServerClock): Faults {
         },
       }
     },
+    get delayed() {
+      return delayed
+    },
     clear() {
       before.length = 0
       after.length = 0
       holds.clear()
       for (const watch of watches) watch.release()
     },
-    wrap(handle) {
+    wrap(handle, answered) {
       return async (request) => {
         if (before.length > 0) {
           const instead = await run(before, request)
-          if (instead !== undefined) return instead
+          if (instead !== undefined) {
+            answered?.(request, instead.status)
+            return instead
+          }
         }
         const response = await handle(request)
         if (after.length > 0) await run(after, request)
@@ -115,6 +128,16 @@ export function createFaults(clock: ServerClock): Faults {
         return { ...response, body: tracked(request, body) }
       }
     },
+  }
+
+  function sleep(ms: number): Promise<undefined> {
+    delayed++
+    return new Promise((resolve) => {
+      clock.after(ms, () => {
+        delayed--
+        resolve(undefined)
+      })
+    })
   }
 
   function tracked(request: ApiRequest, body: ResponseStream): ResponseStream {
@@ -177,10 +200,6 @@ async function run(faults: readonly Active[], request: ApiRequest): Promise<ApiR
     if (answer !== undefined) return answer
   }
   return undefined
-}
-
-function sleep(clock: ServerClock, ms: number): Promise<undefined> {
-  return new Promise((resolve) => clock.after(ms, () => resolve(undefined)))
 }
 
 interface Target {

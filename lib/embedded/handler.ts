@@ -40,16 +40,30 @@ export function createHandler(parts: HandlerParts): (request: ApiRequest) => Pro
       warnings,
       acceptEncoding: headers['accept-encoding'],
     }
+    const asked: Asked = { attributes: undefined, served: false }
+    let response: ApiResponse
     try {
       const user = parts.authenticate?.(headers) ?? ADMIN
-      return await route(parts, request, path, query, user, extra, warnings)
+      response = await route(parts, request, path, query, user, extra, warnings, asked)
     } catch (error) {
-      const known = knownError(error, report)
-      if (known === PAGE_NOT_FOUND) return plainText(404, '404 page not found\n', extra)
-      if (wantsOnlyProtobuf(headers.accept)) return protobufError(known, extra)
-      return answerError(known, negotiateError(headers.accept, headers['user-agent'], query), extra)
+      response = refusal(knownError(error, report), request, query, extra)
     }
+    core.requests.answered(request, asked.attributes, response.status, asked.served)
+    return response
   }
+}
+
+/** What a request turned out to be, for those who count. */
+interface Asked {
+  attributes: Attributes | undefined
+  /** It is for a resource that there is: what is counted by name is bounded. */
+  served: boolean
+}
+
+function refusal(error: ApiError, { headers }: ApiRequest, query: URLSearchParams, extra: AnswerHeaders): ApiResponse {
+  if (error === PAGE_NOT_FOUND) return plainText(404, '404 page not found\n', extra)
+  if (wantsOnlyProtobuf(headers.accept)) return protobufError(error, extra)
+  return answerError(error, negotiateError(headers.accept, headers['user-agent'], query), extra)
 }
 
 function knownError(error: unknown, report: (error: unknown) => void): ApiError {
@@ -71,11 +85,14 @@ async function route(
   user: User,
   extra: AnswerHeaders,
   warnings: string[],
+  asked: Asked,
 ): Promise<ApiResponse> {
   const { core } = parts
   const target = parseResourcePath(path)
   if (target === undefined) {
-    allowed(core, { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path }, request)
+    const attributes = { ...NO_RESOURCE, user, verb: request.method.toLowerCase(), path }
+    asked.attributes = attributes
+    asked.attributes = { ...attributes, user: allowed(core, attributes, request) }
     return notResource(core, request, path, query, extra)
   }
   // `?watch` on the path of one object is a plain get, as there.
@@ -91,11 +108,14 @@ async function route(
     namespace: target.namespace ?? (target.group === '' && target.resource === 'namespaces' ? target.name : ''),
     name: target.name,
   }
+  asked.attributes = attributes
   const actual = allowed(core, attributes, request)
+  if (actual !== user) asked.attributes = { ...attributes, user: actual }
   const type = core.registry.find(target.group, target.version, target.resource)
   if (type === undefined) throw unserved(core, target)
   if (path.includes('//')) throw type.custom ? PAGE_NOT_FOUND : unknownResource()
   checkRoute(type, target, request.method, verb)
+  asked.served = true
   if (type.deprecation !== undefined) warnings.push(type.deprecation)
   const call: Call = {
     core,

@@ -47,6 +47,7 @@ function pathsOf(core: Core): string[] {
 
 function metricsOf(core: Core): string {
   const lines = [
+    ...core.requests.metrics(),
     '# HELP apiserver_resource_objects Objects stored, by resource.',
     '# TYPE apiserver_resource_objects gauge',
     ...[...core.store.buckets()].map(({ key, size }) => {

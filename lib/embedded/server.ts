@@ -83,9 +83,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   startControllers(core)
   startAggregation(core)
   core.admission.push(...admissionPlugins(core, auth))
-  const faults = createFaults(core.clock)
+  const faults = createFaults({ after: (ms, f) => core.tasks.after(ms, f, true) })
   const { authenticate } = auth
-  const handle = faults.wrap(createHandler({ core, authenticate, extensions: createExtensions(core, auth), report }))
+  const served = createHandler({ core, authenticate, extensions: createExtensions(core, auth), report })
+  const handle = faults.wrap(served, (request, status) => core.requests.answered(request, undefined, status, false))
   const server = new Server(options, core, auth, certificates, faults, handle, report, () => journal?.close())
   try {
     if (options.simulate !== undefined && options.simulate !== false) {

@@ -35,6 +35,8 @@ export class Tasks {
   readonly #clock: ServerClock
   readonly #report: (error: unknown) => void
   readonly #timers = new Set<ServerTimer>()
+  /** When those that are awaited are due, by the monotonic clock. */
+  readonly #due = new Map<ServerTimer, number>()
   #open = 0
   #idle: (() => void)[] = []
   #stopped = false
@@ -64,6 +66,7 @@ export class Tasks {
     const done = () => {
       waiting = false
       this.#timers.delete(handle)
+      this.#due.delete(handle)
     }
     const timer = this.#clock.after(ms, () => {
       done()
@@ -79,7 +82,18 @@ export class Tasks {
       },
     }
     this.#timers.add(handle)
+    if (awaited) this.#due.set(handle, this.#clock.monotonic() + ms)
     return handle
+  }
+
+  /** Whether something is running or waiting for its turn, other than for its time. */
+  get busy(): boolean {
+    return this.#open > this.#due.size
+  }
+
+  /** When the next of what `settled()` waits for is due, by the monotonic clock. */
+  get nextDue(): number | undefined {
+    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values())
   }
 
   /** Resolves when nothing is running or waiting for its turn. */

@@ -2,6 +2,7 @@
 import { builtinTypes } from '../../../lib/embedded/builtin/types.ts'
 import type { Core } from '../../../lib/embedded/core.ts'
 import { createRegistry } from '../../../lib/embedded/registry.ts'
+import { Requests } from '../../../lib/embedded/requests.ts'
 import type { ResourceType, Schema } from '../../../lib/embedded/types.ts'
 
 export function served(...custom: ResourceType[]): Core {
@@ -9,7 +10,7 @@ export function served(...custom: ResourceType[]): Core {
   register(builtinTypes(new Map()))
   register(custom)
   const clock = { now: () => Date.parse('2026-11-30T12:00:00Z') }
-  return { registry, clock, store: { revision: 7, buckets: () => [] } } as unknown as Core
+  return { registry, clock, requests: new Requests(), store: { revision: 7, buckets: () => [] } } as unknown as Core
 
   function register(types: readonly ResourceType[]) {
     const kinds = new Map<string, ResourceType[]>()
