@@ -6,7 +6,7 @@ import type { Attributes, Authorizer, Core } from '../core.ts'
 import { type ApiError, notFound } from '../status.ts'
 import type { ApiObject, User } from '../types.ts'
 import { type PolicyRule, ruleAllows } from './rules.ts'
-import { MASTERS, splitServiceAccount } from './service-account.ts'
+import { MASTERS, serviceAccountName } from './service-account.ts'
 
 export interface RoleRef {
   readonly kind: string
@@ -45,14 +45,14 @@ export function createRbac(core: Core): Rbac {
     return found.rules ?? []
   }
 
+  const clusterBindings = bindingIndex(core, 'clusterrolebindings')
+  const bindings = bindingIndex(core, 'rolebindings')
+
   function* grants(user: User, namespace: string, errors: ApiError[]): Generator<Grant> {
-    const bindings = [...lookup.list(GROUP, 'clusterrolebindings')]
-    const scopes = [{ bindings, in: '' }]
-    if (namespace !== '') scopes.push({ bindings: [...lookup.list(GROUP, 'rolebindings', namespace)], in: namespace })
-    for (const scope of scopes) {
-      for (const binding of scope.bindings) {
-        const subject = (binding.subjects as Subject[] | undefined)?.find((each) => isSubject(each, user, scope.in))
-        if (subject === undefined) continue
+    const keys = subjectKeys(user)
+    const scopes = namespace === '' ? [] : [{ found: bindings(namespace, keys), in: namespace }]
+    for (const scope of [{ found: clusterBindings('', keys), in: '' }, ...scopes]) {
+      for (const { binding, subject } of scope.found) {
         try {
           yield { binding, subject, rules: rulesOf(binding.roleRef, scope.in) }
         } catch (error) {
@@ -87,14 +87,53 @@ export function joinErrors(errors: readonly Error[]): string {
   return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`
 }
 
-function isSubject(subject: Subject, user: User, bindingNamespace: string): boolean {
-  if (subject.kind === 'User') return subject.name === user.name
-  if (subject.kind === 'Group') return user.groups.includes(subject.name)
-  if (subject.kind !== 'ServiceAccount') return false
-  const account = splitServiceAccount(user.name)
-  const namespace = subject.namespace || bindingNamespace
-  return account !== undefined && account.name === subject.name && account.namespace === namespace
+interface Bound {
+  readonly binding: ApiObject
+  /** The first one that is the user. */
+  readonly subject: Subject
+  readonly position: number
 }
+
+/** Of a namespace, by subject; made anew when a binding has changed. In the order of the bindings, each once. */
+function bindingIndex(core: Core, resource: string): (namespace: string, keys: readonly string[]) => readonly Bound[] {
+  const indexes = new Map<string, ReadonlyMap<string, readonly Bound[]>>()
+  core.store.bucket(`${GROUP}/${resource}`).watch(core.store.revision, ({ namespace }) => void indexes.delete(namespace))
+  return (namespace, keys) => {
+    let index = indexes.get(namespace)
+    if (index === undefined) {
+      index = indexBySubject(core.lookup.list(GROUP, resource, namespace === '' ? undefined : namespace), namespace)
+      indexes.set(namespace, index)
+    }
+    const found = new Map<ApiObject, Bound>()
+    for (const key of keys) for (const bound of index.get(key) ?? []) if (!found.has(bound.binding)) found.set(bound.binding, bound)
+    return [...found.values()].sort((a, b) => a.position - b.position)
+  }
+}
+
+function indexBySubject(bindings: readonly ApiObject[], namespace: string): ReadonlyMap<string, readonly Bound[]> {
+  const index = new Map<string, Bound[]>()
+  for (const [position, binding] of bindings.entries()) {
+    for (const subject of (binding.subjects ?? []) as Subject[]) {
+      const key = keyOf(subject, namespace)
+      if (key === undefined) continue
+      const known = index.get(key)
+      if (known === undefined) index.set(key, [{ binding, subject, position }])
+      else known.push({ binding, subject, position })
+    }
+  }
+  return index
+}
+
+/** Service accounts are users with a long name. */
+function keyOf(subject: Subject, bindingNamespace: string): string | undefined {
+  if (subject.kind === 'User') return `user ${subject.name}`
+  if (subject.kind === 'Group') return `group ${subject.name}`
+  if (subject.kind !== 'ServiceAccount') return undefined
+  const namespace = subject.namespace || bindingNamespace
+  return namespace === '' ? undefined : `user ${serviceAccountName(namespace, subject.name)}`
+}
+
+const subjectKeys = ({ name, groups }: User): string[] => [`user ${name}`, ...groups.map((group) => `group ${group}`)]
 
 function describe({ binding, subject }: Grant): string {
   const { name, namespace } = binding.metadata
