@@ -12,6 +12,8 @@ import type { PolicySpec } from './policy-program.ts'
 
 const GROUP = 'admissionregistration.k8s.io'
 
+const NOT_APPLIED = 'the embedded API server stores MutatingAdmissionPolicies, but does not apply them'
+
 export const expressionCheck = (): AdmissionPlugin => ({
   name: 'ExpressionValidation',
   validate(request) {
@@ -19,6 +21,7 @@ export const expressionCheck = (): AdmissionPlugin => ({
     if (type.group !== GROUP || object === undefined || operation === 'DELETE' || subresource !== '') return undefined
     // What is stored was checked before.
     if (old !== undefined && equalJson(object.spec, old.spec) && equalJson(object.webhooks, old.webhooks)) return undefined
+    if (type.resource === 'mutatingadmissionpolicies') request.warn(NOT_APPLIED)
     if (type.resource === 'validatingadmissionpolicies') return check(request, () => policyErrors(object.spec))
     const webhooks = (object.webhooks ?? []) as { readonly matchConditions?: readonly ExpressionSource[] }[]
     if (!webhooks.some((webhook) => webhook.matchConditions?.length)) return undefined

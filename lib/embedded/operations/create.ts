@@ -48,6 +48,7 @@ export async function createDecoded(
   if (core.admission.length > 0) {
     await mutate(core, request)
     object = request.object ?? object
+    matchNamespace(type, context.namespace, object)
     warnOnce(dropDuplicateOwners(object, true), options)
   }
   const sentVersion = object.metadata.resourceVersion

@@ -162,6 +162,13 @@ describe('admission webhooks', () => {
     expect((await world.configMap('a')).status).to.equal(201)
   })
 
+  it('may not move an object to another namespace', async () => {
+    await world.hook('Mutating', 'w', () => patchOf({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }))
+    expect(text(await world.configMap('a'))).to.equal(
+      '400 the namespace of the provided object does not match the namespace sent on the request',
+    )
+  })
+
   it('that validate may not change anything', async () => {
     await world.hook('Validating', 'w', () => add('x'))
     expect(text(await world.configMap('a'))).to.match(/validating webhook may not return response.patch$/)
