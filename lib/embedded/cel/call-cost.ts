@@ -1,5 +1,5 @@
 /** What a call costs when it runs, in the units of cel-go: exact, since rules are stopped by it. */
-import { CelError, ListValue, MapValue, Opaque, OptionalValue, sizeOf, typeName, type Value } from './values.ts'
+import { CelError, ListValue, MapValue, Opaque, OptionalValue, sizeOf, type Value } from './values.ts'
 
 export const STRING_FACTOR = 0.1
 export const REGEX_FACTOR = 0.25
@@ -117,7 +117,10 @@ function comparing(args: readonly Value[]): number {
   return scaled(Math.min(actualSize(args[0]), actualSize(args[1])), STRING_FACTOR)
 }
 
-const equals: Cost = (args) => (CHEAP_TO_COMPARE.has(typeName(args[0] as Value)) ? 1 : comparing(args))
+const equals: Cost = (args) => {
+  const [left] = args
+  return left instanceof Opaque && CHEAP_TO_COMPARE.has(left.typeName) ? 1 : comparing(args)
+}
 const firstText: Cost = (args) => scaled(actualSize(args[0]), STRING_FACTOR)
 
 const BY_OVERLOAD: ReadonlyMap<string, Cost> = new Map<string, Cost>([

@@ -475,7 +475,21 @@ function plannedCall(node: Call, plans: readonly Plan[]): Plan {
   const knownPattern = checkPattern(node.name, second?.constant)
   const cost = callCost(node.name, only?.id)
   const eager = plans.length > 2 || knownPattern || node.name === 'format'
+  const operator = operatorOf(node.name)
+  if (operator !== undefined && plans.length === 2) return { step: operatorStep(steps(plans), operator, cost) }
   return { step: callStep(steps(plans), implementation, cost, node.name === '@not_strictly_false', eager) }
+}
+
+/** The same as `callStep` for what rules do most: no lists of arguments. */
+function operatorStep([left, right]: readonly Step[], operator: Binary, cost: ReturnType<typeof callCost>): Step {
+  const [first, second] = [left as Step, right as Step]
+  return (frame) => {
+    const a = first(frame)
+    const b = second(frame)
+    const result = a instanceof CelError ? a : b instanceof CelError ? b : operator(a, b)
+    charge(frame, typeof cost === 'number' || (typeof a === 'bigint' && typeof b === 'bigint') ? 1 : cost([a, b], result))
+    return result
+  }
 }
 
 /** `lenient`: errors are arguments too. `eager`: an error ends the call before the arguments after it, and nothing is paid. */
@@ -518,7 +532,9 @@ const UNARY: Readonly<Record<string, (value: Value) => Value>> = {
   '@not_strictly_false': (value) => value !== false,
 }
 
-const BINARY: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
+type Binary = (a: Value, b: Value) => Value
+
+const BINARY: Readonly<Record<string, Binary>> = {
   '_==_': equal,
   '_!=_': (a, b) => equal(a, b) !== true,
   '_+_': add,
@@ -535,9 +551,14 @@ function implementationOf(node: Call): Implementation {
     const unary = UNARY[name] as (value: Value) => Value
     return ([value]) => unary(value as Value)
   }
-  const binary = Object.hasOwn(BINARY, name) ? BINARY[name] : /^_[<>]=?_$/.test(name) ? comparison(name as Comparison) : undefined
+  const binary = operatorOf(name)
   if (binary !== undefined) return ([a, b]) => binary(a as Value, b as Value)
   return dispatch(name, node.overloads)
+}
+
+function operatorOf(name: string): Binary | undefined {
+  if (Object.hasOwn(BINARY, name)) return BINARY[name]
+  return /^_[<>]=?_$/.test(name) ? comparison(name as Comparison) : undefined
 }
 
 /** The first overload whose types the arguments have. */
