@@ -31,6 +31,8 @@ export class KeyedQueue {
     try {
       for (const key of this.#waiting) {
         this.#waiting.delete(key)
+        // A turn a key: whatever wakes whom, requests get theirs in between.
+        await turn()
         try {
           await this.#work(key)
           this.#failures.delete(key)
@@ -55,3 +57,5 @@ export class KeyedQueue {
     else this.#tasks.after(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures), () => this.add(key))
   }
 }
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

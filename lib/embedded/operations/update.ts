@@ -103,7 +103,6 @@ async function changeOnce(
   }
   matchVersion(type, object, stored)
   prepare(object, live, context)
-  type.normalize?.(object)
   check(object, live, context, options)
   if (core.admission.length > 0) await validate(core, { ...request, object })
   if (emptied(type, object, live)) return deleteEmptied(core, type, object, live, stored, context)
@@ -125,10 +124,6 @@ function prepare(object: ApiObject, live: ApiObject, context: WriteContext): voi
   restoreUnreachable(type, subresource, object, live)
   type.strategy.prepareForUpdate?.(object, live, context)
   const { metadata } = object
-  if (subresource !== 'status') {
-    const generation = nextGeneration(type, object, live)
-    if (generation !== undefined) metadata.generation = generation
-  }
   if (!metadata.uid && old.uid !== undefined) metadata.uid = old.uid
   if (old.creationTimestamp) metadata.creationTimestamp = old.creationTimestamp
   if (old.deletionTimestamp) metadata.deletionTimestamp = old.deletionTimestamp
@@ -136,6 +131,11 @@ function prepare(object: ApiObject, live: ApiObject, context: WriteContext): voi
     metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds
   }
   delete metadata.selfLink
+  type.normalize?.(object)
+  if (subresource === 'status') return
+  // Of what will be stored: a list that is empty instead of absent is no change.
+  const generation = nextGeneration(type, object, live)
+  if (generation !== undefined) object.metadata.generation = generation
 }
 
 function check(object: ApiObject, live: ApiObject, context: WriteContext, options: WriteOptions): void {

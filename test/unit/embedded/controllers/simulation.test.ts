@@ -178,6 +178,15 @@ describe('simulated workloads of the embedded API server', () => {
     expect(slice.endpoints.map((each: { conditions: { ready: boolean } }) => each.conditions.ready)).to.deep.equal([true, true])
   })
 
+  it('leave the endpoints of a Service alone that has no pods', async () => {
+    await start()
+    const spec = { selector: { app: 'none' }, ports: [{ name: 'web', port: 80 }] }
+    await api.post(`${core}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec })
+    await server.settled()
+    const slices = await api.get('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name=s')
+    expect(slices.body.items[0].metadata.generation).to.equal(1)
+  })
+
   it('leave a claim of a class that does not exist pending', async () => {
     await start()
     const spec = { storageClassName: 'none', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
