@@ -79,7 +79,6 @@ const CHECKED_WHOLE = new Set([
   '/pods',
   '/secrets',
   '/serviceaccounts',
-  '/services',
   'rbac.authorization.k8s.io/clusterrolebindings',
   'rbac.authorization.k8s.io/clusterroles',
   'rbac.authorization.k8s.io/rolebindings',

@@ -1,8 +1,8 @@
 /** PATCH: a document that says how an object changes, applied to what is stored and then written like any update. */
 import type { Core, PatchType } from '../core.ts'
-import { cloneJson, encodeJson, type Json } from '../json.ts'
+import { cloneJson, type Json } from '../json.ts'
 import { goFormat } from '../patch/go-format.ts'
-import { conflict } from '../status.ts'
+import { ApiError, conflict, plainError } from '../status.ts'
 import type { ApiObject, ResourceType, WriteContext } from '../types.ts'
 import { type WriteOptions, writeContext } from './context.ts'
 import { matchNamespace } from './create.ts'
@@ -10,6 +10,7 @@ import { decodeError, decodeObject, decodePatched, reportProblems } from './deco
 import { decodeMetadata } from './decode-metadata.ts'
 import { applyTracked } from './managed-fields.ts'
 import { applyPatch } from './patch-types.ts'
+import { shownPatched } from './shown-patch.ts'
 import { change, checkName, type Updated } from './update.ts'
 
 export interface Patch {
@@ -40,7 +41,8 @@ function patched(live: ApiObject, name: string, context: WriteContext, document:
   const { type } = context
   const result = applyPatch(type.schema, live, document)
   const object = decodePatched(type, result, options, () =>
-    document.type === 'strategic' ? goFormat(document.value as Json) : encodeJson(result),
+    // Decoding changes the object; what an error shows is what was decoded.
+    document.type === 'strategic' ? goFormat(document.value as Json) : shownPatched(type, live, applyPatch(type.schema, live, document)),
   )
   matchNamespace(type, context.namespace, object)
   checkName(object, name)
@@ -57,7 +59,7 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
     make(live) {
       const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)
       if (live === undefined) refuseUid(type, name, merged)
-      const object = decodeApplied(type, merged, options)
+      const object = decodeApplied(type, merged, document.value as ApiObject, options)
       matchNamespace(type, context.namespace, object)
       checkName(object, name)
       type.strategy.defaults?.(object, live === undefined ? { ...context, operation: 'create' } : context)
@@ -70,12 +72,28 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
  * A merged custom object has no unknown fields, and its nulls are not dropped: where they may not be, the schema refuses them. So it
  * is refused to apply `{}` over a map whose only owner one is, as the real server does it.
  */
-function decodeApplied(type: ResourceType, merged: ApiObject, options: WriteOptions): ApiObject {
-  if (!type.custom) return decodeObject(type, merged, options)
+function decodeApplied(type: ResourceType, merged: ApiObject, config: ApiObject, options: WriteOptions): ApiObject {
+  if (!type.custom) return decodeMerged(type, merged, config, options)
   decodeMetadata(merged.metadata, (text) => decodeError(type, text))
   reportProblems(type, [], options)
   type.applySchemaDefaults?.(merged)
   return merged
+}
+
+/** What a configuration has made of a built-in object and does not fit its type is no fault of the body as such. */
+function decodeMerged(type: ResourceType, merged: ApiObject, config: ApiObject, options: WriteOptions): ApiObject {
+  const { namespace = '', name = '' } = config.metadata
+  try {
+    return decodeObject(type, merged, options)
+  } catch (error) {
+    const prefix = decodeError(type, '').message
+    if (!(error instanceof ApiError) || !error.message.startsWith(prefix)) throw error
+    const kind = `${type.group}/${type.version}, Kind=${type.kind}`
+    const problem = error.message.slice(prefix.length)
+    throw plainError(
+      `failed to convert new object (${namespace}/${name}; ${kind}) to proper version: unable to convert unstructured object to ${kind}: error decoding from json: ${problem}`,
+    )
+  }
 }
 
 /** An apply that creates may not know the object; the version it was made from does not matter. @throws ApiError 409 */

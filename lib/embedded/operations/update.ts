@@ -63,6 +63,8 @@ export async function change(core: Core, name: string, context: WriteContext, op
       if (!wanted.create) throw notFound(type, name)
       if (wanted.uid) throw otherUid(type, context, name, wanted.uid, '')
       const object = await wanted.make(undefined)
+      // Of what was there once.
+      delete object.metadata.resourceVersion
       const creation: WriteContext = { ...context, operation: 'create' }
       return { object: await createDecoded(core, object, creation, options, wanted.tracked), created: true }
     }

@@ -81,7 +81,11 @@ function normalizeAddresses(spec: Part, old: Part): void {
     if (spec.clusterIP && count(spec.clusterIPs) === 0) spec.clusterIPs = [spec.clusterIP]
     return
   }
-  if (spec.clusterIP === old.clusterIP) return
+  if (spec.clusterIP === old.clusterIP) {
+    // A client that knows only the old field leaves the new one out.
+    if (count(spec.clusterIPs) === 0 && count(old.clusterIPs) > 0) spec.clusterIPs = [...old.clusterIPs]
+    return
+  }
   const unchanged = JSON.stringify(spec.clusterIPs) === JSON.stringify(old.clusterIPs)
   if (!spec.clusterIP && old.clusterIP && unchanged) delete spec.clusterIPs
   else if (spec.clusterIP && count(spec.clusterIPs) === 0) spec.clusterIPs = [spec.clusterIP]
