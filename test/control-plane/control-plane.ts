@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   readonly dir?: string
   /** Default: true. Without it nobody collects garbage, ends namespaces or runs the built-in workloads. */
   readonly controllerManager?: boolean
+  /** The controllers that run, by kube-controller-manager's names. Default: all that it runs by default. */
+  readonly controllers?: readonly string[]
   /** More flags for the kube-apiserver, such as an audit policy. */
   readonly apiServerFlags?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
@@ -84,7 +86,8 @@ async function start(dir: string, ports: Ports, binaries: Binaries, processes: G
       await whenReady(ports.apiServer, certificateOf(dir), dead)
       if (options.controllerManager === false) continue
     }
-    processes.push(new Guarded(program, binaries[program], args, join(dir, `${program}.log`)))
+    const chosen = program === 'kube-controller-manager' && options.controllers ? [`--controllers=${options.controllers.join(',')}`] : []
+    processes.push(new Guarded(program, binaries[program], [...args, ...chosen], join(dir, `${program}.log`)))
   }
 }
 

@@ -39,7 +39,7 @@ export function decodePatched(type: ResourceType, value: unknown, options: Write
     return finished(type, object)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 400) throw error
-    throw refuse(error.message.replace(decodeError(type, '').message, ''))
+    throw refuse(error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, ''))
   }
 }
 

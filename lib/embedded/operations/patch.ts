@@ -82,7 +82,7 @@ function decodeApplied(type: ResourceType, merged: ApiObject, config: ApiObject,
 
 /** What a configuration has made of a built-in object and does not fit its type is no fault of the body as such. */
 function decodeMerged(type: ResourceType, merged: ApiObject, config: ApiObject, options: WriteOptions): ApiObject {
-  const { namespace = '', name = '' } = config.metadata
+  const { namespace = '', name = '' } = config.metadata ?? {}
   try {
     return decodeObject(type, merged, options)
   } catch (error) {

@@ -110,5 +110,12 @@ function lineAt(text: string, position: number): number {
 }
 
 function describe({ reason, mark }: { reason: string; mark?: { line: number } | undefined | null }): string {
-  return mark === undefined || mark === null ? reason : `line ${mark.line + 1}: ${reason}`
+  const text = GO_REASONS.get(reason) ?? reason
+  return mark === undefined || mark === null ? text : `line ${mark.line + 1}: ${text}`
 }
+
+/** What people get wrong most, in the words of Go's reader. */
+const GO_REASONS: ReadonlyMap<string, string> = new Map([
+  ['tab characters must not be used in indentation', 'found character that cannot start any token'],
+  ['unexpected end of the stream within a flow collection', 'did not find expected node content'],
+])

@@ -1,0 +1,49 @@
+/** How an error quotes an object that a patch has made: in the order that Go's patch libraries leave its members in. */
+import { define, encodeJson, equalJson, isObject, type Json, type JsonObject } from '../json.ts'
+import type { ApiObject, ResourceType } from '../types.ts'
+
+/** Maps are sorted, and so are the parts of a built-in object that the patch touched; the others keep the order of their Go struct. */
+export function shownPatched({ custom }: ResourceType, live: ApiObject, patched: Json): string {
+  return encodeJson(custom ? sorted(patched) : touchedSorted(live as unknown as Json, patched))
+}
+
+function touchedSorted(live: Json | undefined, patched: Json): Json {
+  if (!isObject(patched)) return patched
+  return inOrder(patched, Object.keys(patched).sort(), (key, value) => {
+    const before = isObject(live) && Object.hasOwn(live, key) ? live[key] : undefined
+    if (!equalJson(before, value)) return touchedSorted(before, value)
+    return key === 'metadata' && isObject(value) ? inOrder(value, METADATA, (_, member) => member) : value
+  })
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  return isObject(value) ? inOrder(value, Object.keys(value).sort(), (_, member) => sorted(member)) : value
+}
+
+function inOrder(value: JsonObject, keys: readonly string[], make: (key: string, value: Json) => Json): JsonObject {
+  const result: JsonObject = {}
+  for (const key of keys) {
+    const member = Object.hasOwn(value, key) ? value[key] : undefined
+    if (member !== undefined) define(result, key, make(key, member))
+  }
+  return result
+}
+
+const METADATA = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+]
