@@ -2,21 +2,9 @@
  * The command line of `tsop-run`. One table: the parser, `--help` and the reference (docs/reference/cli.md) are made from it.
  */
 
-import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '../observe/log-levels.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
-import { nearest } from './nearest.ts'
-
-export interface OptionRow {
-  readonly name: string
-  readonly short?: string
-  /** What stands for the value in the help. Absent: a switch. */
-  readonly value?: string
-  readonly multiple?: true
-  readonly choices?: readonly string[]
-  /** For `--help` and the reference. */
-  readonly sentence: string
-}
+import { type OptionRow, parseRows } from './option-rows.ts'
 
 export const OPTIONS = [
   {
@@ -91,13 +79,7 @@ export interface Options {
 
 /** Throws a `CliError` with exit code 2 and one line that says what is wrong. */
 export function parseOptions(args: readonly string[]): Options {
-  const { values, positionals } = parse(args)
-  const flag = (name: string) => values[name] === true
-  const one = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
-  const many = (name: string) => (Array.isArray(values[name]) ? values[name].filter((value) => typeof value === 'string') : [])
-  for (const [name, value] of Object.entries(values)) {
-    if (value === '' || (Array.isArray(value) && value.includes(''))) throw usage(`--${name} needs a value`)
-  }
+  const { positionals, flag, one, many } = parseRows(args, OPTIONS, 'tsop-run')
   const options: Options = {
     paths: positionals.length === 0 ? ['handlers'] : positionals,
     kubeconfig: one('kubeconfig'),
@@ -128,43 +110,6 @@ export function parseOptions(args: readonly string[]): Options {
   if (options.once && options.watch) throw usage('--once and --watch contradict each other')
   if (options.check && options.watch) throw usage('--check and --watch contradict each other')
   return options
-}
-
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
-
-function parse(args: readonly string[]): { values: Values; positionals: string[] } {
-  const rows: readonly OptionRow[] = OPTIONS
-  const config: NonNullable<ParseArgsConfig['options']> = {}
-  for (const { name, short, value, multiple } of rows) {
-    config[name] = { type: value === undefined ? 'boolean' : 'string', ...(short && { short }), ...(multiple && { multiple }) }
-  }
-  const { tokens } = parseArgs({ args: [...args], options: config, allowPositionals: true, strict: false, tokens: true })
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue
-    const row = rows.find(({ name }) => name === token.name)
-    if (row === undefined) throw usage(unknown(token.rawName, rows))
-    if (row.value === undefined && token.value !== undefined) throw usage(`--${row.name} takes no value, but got "${token.value}"`)
-    if (row.value !== undefined && (token.value === undefined || (!token.inlineValue && /^-./.test(token.value)))) {
-      throw usage(`${token.rawName} needs a value: ${token.rawName} ${row.value}`)
-    }
-    if (
-      row.value !== undefined &&
-      !row.multiple &&
-      tokens.some((other) => other !== token && other.kind === 'option' && other.name === row.name)
-    ) {
-      throw usage(`--${row.name} is given twice`)
-    }
-  }
-  const { values, positionals } = parseArgs({ args: [...args], options: config, allowPositionals: true, strict: true })
-  return { values, positionals }
-}
-
-function unknown(rawName: string, rows: readonly OptionRow[]): string {
-  const close = nearest(
-    rawName.replace(/^-+/, ''),
-    rows.map(({ name }) => name),
-  )
-  return `unknown option ${rawName}${close === undefined ? '' : ` (did you mean --${close}?)`}`
 }
 
 function namespaces(names: readonly string[]): readonly string[] | undefined {
