@@ -3,6 +3,7 @@ import type { Clock, Random } from '../api/clock.ts'
 import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
 import { type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Unrest } from '../resource/unrest.ts'
 import { type Selection, type Source, WatchedSource } from './source.ts'
 
 export type { Selection, Source }
@@ -27,6 +28,11 @@ export class Cache {
 
   get sources(): readonly Source[] {
     return [...this.#sources.values()]
+  }
+
+  /** What keeps the stores from showing the newest state: watches that begin, or that broke. */
+  get unrest(): readonly Unrest[] {
+    return this.#phase === 'running' ? [...this.#sources.values()].flatMap((source) => source.unrest) : []
   }
 
   /** The same source for the same selection. It begins to watch with `start()`, or at once where the cache has started. */

@@ -51,6 +51,10 @@ export class Reflector {
   #started = false
   #state: WatchState = { phase: 'starting' }
   #synced = false
+  /** The watch under way has been accepted. */
+  #isOpen = false
+  /** Until when the next try waits. */
+  #pausedUntil: number | undefined
   #lastEventAt: number | undefined
   /** Up to here the store knows everything; undefined: it has to be listed. */
   #version: string | undefined
@@ -74,6 +78,16 @@ export class Reflector {
   /** Whether the store was complete once. It stays true while a watch fails: the content may be old then. */
   get synced(): boolean {
     return this.#synced
+  }
+
+  /** Whether what happens now is told: the store is complete, and the watch open. */
+  get following(): boolean {
+    return this.#isOpen && this.#version !== undefined
+  }
+
+  /** When the next try begins, by the monotonic clock; undefined: one is under way. */
+  get pausedUntil(): number | undefined {
+    return this.#pausedUntil
   }
 
   /** When the last event or bookmark came, in milliseconds since 1970. */
@@ -104,7 +118,11 @@ export class Reflector {
       if (verdict.failing?.missing === 'kind') this.#options.client.discovery.forget(this.#options.kind)
       const pause = verdict.wait === undefined ? 0 : pauseMs(this.#history.failures, verdict.wait, this.#options.random)
       this.#report(attempt, verdict, pause)
-      if (pause > 0) await delay(this.#options.clock, pause, signal).catch(() => {})
+      if (pause > 0) {
+        this.#pausedUntil = this.#options.clock.monotonic() + pause
+        await delay(this.#options.clock, pause, signal).catch(() => {})
+        this.#pausedUntil = undefined
+      }
     }
   }
 
@@ -146,6 +164,7 @@ export class Reflector {
       signal,
       silenceMs: SILENCE_MS,
       onOpen: () => {
+        this.#isOpen = true
         lived = clock.after(LIVED_MS, () => this.#version !== undefined && this.#wellAgain())
       },
       onEvent: (event) => {
@@ -156,6 +175,7 @@ export class Reflector {
         this.#wellAgain()
       },
     })
+    this.#isOpen = false
     lived?.cancel()
     if (this.#version === undefined) draft?.discard()
     return { ...end, verb: 'watch', complete: this.#version !== undefined, events }

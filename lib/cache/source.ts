@@ -1,6 +1,7 @@
 import { labelMatcher, matchesFields, toFieldSelector, toLabelSelector } from '../api/selectors.ts'
-import type { KindRef, KubeObject } from '../resource/kind.ts'
+import { type KindRef, type KubeObject, kindName } from '../resource/kind.ts'
 import type { FieldSelector, Selector } from '../resource/selector.ts'
+import type { Unrest } from '../resource/unrest.ts'
 import type { CacheOptions } from './cache.ts'
 import { Reflector } from './reflector.ts'
 import { Store } from './store.ts'
@@ -108,6 +109,17 @@ export class WatchedSource implements Source {
     const own = (source: Source) => listener(source)
     this.#listeners.add(own)
     return () => void this.#listeners.delete(own)
+  }
+
+  /** Watches that do not follow what happens, and will before long. One that lacks a kind or a right waits for somebody to act. */
+  get unrest(): readonly Unrest[] {
+    return this.#reflectors.flatMap(({ reflector, namespace }): Unrest[] => {
+      const { state, following, pausedUntil } = reflector
+      if (following || (state.phase === 'failing' && state.missing !== undefined)) return []
+      const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+      const why = state.phase === 'failing' ? ` (${state.error.message})` : ''
+      return [{ what: `the watch of ${kindName(this.kind)}${where}${why}`, ...(pausedUntil === undefined ? {} : { at: pausedUntil }) }]
+    })
   }
 
   covers(namespace: string | undefined): boolean {

@@ -13,6 +13,7 @@ import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Unrest } from '../resource/unrest.ts'
 import { backoff, conflictDelay, LONGEST_BACKOFF_MS } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
@@ -106,6 +107,7 @@ export class Controller implements ControllerScope {
   /** Child → the owners that wait for its name. */
   readonly #blocked = new Map<string, Set<string>>()
   readonly #unsubscribe: (() => void)[] = []
+  readonly #mappers: WatchMapper[] = []
   #kind: KindRef
   #facts: Facts
   #primaries: Source | undefined
@@ -222,6 +224,7 @@ export class Controller implements ControllerScope {
       this.#subscribe(source, (change) => {
         if (this.#phase === 'running') mapper.map(change)
       })
+      this.#mappers.push(mapper)
       this.#unsubscribe.push(() => mapper.stop())
     }
     await Promise.all([...this.#sources].map((source) => source.whenSynced(this.signal)))
@@ -251,7 +254,25 @@ export class Controller implements ControllerScope {
 
   /** Nothing runs and nothing is due. */
   get idle(): boolean {
-    return this.#phase === 'running' && this.running === 0 && this.#queue.depth === 0 && !this.#states.conflicting
+    return this.#phase === 'running' && this.running === 0 && this.#queue.depth === 0 && this.#states.conflicting.length === 0
+  }
+
+  /** What goes on, and what is due; a key that waits, also after a failure, is at rest. */
+  get unrest(): readonly Unrest[] {
+    const name = kindName(this.#kind)
+    const unrest: Unrest[] = [...this.#queue.runningKeys()].map((key) => ({ what: `a run over ${name} ${key}` }))
+    if (this.#phase === 'stopped') return unrest
+    if (this.#phase === 'waiting') {
+      if (!this.settled) unrest.push({ what: `the start of ${this.spec.className}` })
+      return unrest
+    }
+    if (this.#queue.depth > 0) unrest.push({ what: `${this.#queue.depth} of ${name} to be run` })
+    for (const key of this.#states.conflicting) {
+      const at = this.#queue.dueAt(key)
+      if (at !== undefined) unrest.push({ what: `another run over ${name} ${key}, after a conflict`, at })
+    }
+    for (const mapper of this.#mappers) if (mapper.busy > 0) unrest.push({ what: `a @watches method of ${this.spec.className}` })
+    return unrest
   }
 
   /** Keys that are not done: those that wait or have failed, with the reason. */

@@ -155,10 +155,9 @@ export class KeyStates {
     this.#late.delete(key)
   }
 
-  /** A run that only has to be repeated is about to be. */
-  get conflicting(): boolean {
-    for (const { outcome } of this.#states.values()) if (outcome === 'conflict') return true
-    return false
+  /** Keys whose run only has to be repeated, and is about to be. */
+  get conflicting(): readonly string[] {
+    return [...this.#states].filter(([, { outcome }]) => outcome === 'conflict').map(([key]) => key)
   }
 
   unfinished(): [string, string][] {

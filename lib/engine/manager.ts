@@ -9,6 +9,7 @@ import { EventRecorder } from '../observe/events.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Unrest } from '../resource/unrest.ts'
 import { Controller } from './controller.ts'
 import { messageOf, StaleError, TsopError } from './errors.ts'
 import { currentRun } from './run.ts'
@@ -33,6 +34,11 @@ export interface ManagerOptions {
   readonly log: Log
   /** How long `stop` lets runs go on. Default 30,000 ms. */
   readonly gracePeriodMs?: number
+  /**
+   * Whether errors of the process that nobody catches are looked after: those of a run are its failure, others end the process. Default
+   * true; false for an operator that is a guest in its process, such as in a test.
+   */
+  readonly ownsProcess?: boolean
 }
 
 export interface ControllerStatus {
@@ -86,8 +92,10 @@ export class Manager {
 
   /** Resolves when every controller runs or is known to be failing (those go on trying), or when the operator is stopped before that. */
   async start(): Promise<void> {
-    process.on('unhandledRejection', this.#onUnhandled)
-    process.on('uncaughtException', this.#onUncaught)
+    if (this.#o.ownsProcess !== false) {
+      process.on('unhandledRejection', this.#onUnhandled)
+      process.on('uncaughtException', this.#onUncaught)
+    }
     this.#cache.start()
     for (const controller of this.#controllers) {
       controller.start().catch((error) => {
@@ -129,15 +137,26 @@ export class Manager {
     return { failed }
   }
 
-  /** Drains: no new run begins, running ones get the grace period, then their signal is aborted. Safe to call twice. */
-  stop(): Promise<void> {
-    this.#stopping ??= this.#drain()
+  /**
+   * What goes on or is about to. Empty: nothing happens before something changes in the cluster, or before a wait, a back-off or the resync
+   * of an object is over; what a run wrote has come back by the watches, if they hand over what is written as soon as it is.
+   */
+  get unrest(): readonly Unrest[] {
+    return [...this.#controllers.flatMap((controller) => controller.unrest), ...this.#cache.unrest, ...this.#events.unrest]
+  }
+
+  /**
+   * Drains: no new run begins, running ones get the grace period, then their signal is aborted. Safe to call twice; the first call's grace
+   * period holds.
+   */
+  stop(gracePeriodMs = this.#o.gracePeriodMs ?? DEFAULT_GRACE_MS): Promise<void> {
+    this.#stopping ??= this.#drain(gracePeriodMs)
     this.#changed()
     return this.#stopping
   }
 
-  async #drain(): Promise<void> {
-    const { gracePeriodMs = DEFAULT_GRACE_MS, log } = this.#o
+  async #drain(gracePeriodMs: number): Promise<void> {
+    const { log } = this.#o
     for (const controller of this.#controllers) controller.drain()
     const settled = () => this.#controllers.every((controller) => controller.running === 0)
     await this.#within(gracePeriodMs, this.#until(settled))

@@ -75,6 +75,11 @@ export class WatchMapper {
     currentRun.exit(() => this.#queue.add(key, initial ? 'background' : 'change', entry.failures > 0 ? CHANGED_AGAIN_MS : 0))
   }
 
+  /** Calls under way, and changes whose turn it is. */
+  get busy(): number {
+    return this.#stopped ? 0 : this.#queue.running + this.#queue.depth
+  }
+
   /** Nothing is called any more, and nothing kept. Calls that are under way are aborted, and what they return is passed over. */
   stop(): void {
     this.#stopped = true

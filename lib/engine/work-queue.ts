@@ -91,6 +91,15 @@ export class WorkQueue {
     return this.#running.size
   }
 
+  runningKeys(): Iterable<string> {
+    return this.#running.keys()
+  }
+
+  /** When a queued key is due, by the monotonic clock. */
+  dueAt(key: string): number | undefined {
+    return this.#entries.get(key)?.due
+  }
+
   isRunning(key: string): boolean {
     return this.#running.has(key)
   }

@@ -7,6 +7,7 @@ import type { Client } from '../api/client.ts'
 import { type Clock, delay, microTimestamp, type Timer } from '../api/clock.ts'
 import { isAlreadyExists, isForbidden, isNamespaceTerminating, isNotFound, isTransient } from '../api/status-error.ts'
 import type { Log } from '../resource/log.ts'
+import type { Unrest } from '../resource/unrest.ts'
 import { Event, eventObject, identity, type NewEvent, type Observation } from './event-object.ts'
 
 export interface EventRecorderOptions {
@@ -57,6 +58,8 @@ export class EventRecorder {
   #warnedAt: number | undefined
   #timer: Timer | undefined
   #sending: Promise<void> | undefined
+  /** When the one that failed is tried again. */
+  #retryAt: number | undefined
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -81,6 +84,12 @@ export class EventRecorder {
     } catch (error) {
       log.debug({ err: error }, 'event not recorded')
     }
+  }
+
+  /** Events that are being written. Counts of a series that are written later do not count. */
+  get unrest(): readonly Unrest[] {
+    if (this.#sending === undefined || this.#stop.signal.aborted) return []
+    return [{ what: 'Events are being written', ...(this.#retryAt === undefined ? {} : { at: this.#retryAt }) }]
   }
 
   /** Sends what waits, for at most two seconds. */
@@ -184,7 +193,9 @@ export class EventRecorder {
     const { clock, log } = this.#options
     const { namespace, name } = series.event.metadata
     if (isTransient(error) && ++series.tries < MOST_TRIES && !this.#stopping) {
+      this.#retryAt = clock.monotonic() + RETRY_MS
       await delay(clock, RETRY_MS, this.#stop.signal).catch(() => {})
+      this.#retryAt = undefined
       return this.#enqueue(series)
     }
     this.#end(series)
