@@ -44,7 +44,7 @@ async function policyErrors(spec: PolicySpec): Promise<FieldError[]> {
   const { variables, validations, annotations } = compileParts(spec)
   const conditions = await conditionErrors(spec.matchConditions ?? [], spec.paramKind !== undefined, 'spec.matchConditions')
   const error = (field: string, text: string | undefined, problem: string | undefined) =>
-    problem === undefined ? [] : [invalid(field, text, problem)]
+    problem === undefined ? [] : [expressionError(field, text, problem)]
   return [
     ...conditions,
     ...variables.flatMap(({ expression: { problem } }, i) =>
@@ -65,6 +65,12 @@ async function conditionErrors(conditions: readonly ExpressionSource[], params: 
   const { compileExpression } = await import('./expressions.ts')
   return conditions.flatMap(({ expression }, i) => {
     const { problem } = compileExpression(expression, { params, authorizer: true }, undefined, ['bool'])
-    return problem === undefined ? [] : [invalid(`${field}[${i}].expression`, expression, problem)]
+    return problem === undefined ? [] : [expressionError(`${field}[${i}].expression`, expression, problem)]
   })
+}
+
+/** A constant part that fails (`int('x')`) is an error of the server's own, as it has it. */
+function expressionError(field: string, text: string | undefined, problem: string): FieldError {
+  if (problem.startsWith('program instantiation failed')) return { type: 'Internal', field, message: `Internal error: ${problem}` }
+  return invalid(field, text, problem)
 }

@@ -4,7 +4,7 @@ import { serviceAccountGroups, serviceAccountName } from '../auth/service-accoun
 import { dynamicValue } from '../cel/dynamic-value.ts'
 import { type Expression as CelExpression, compileExpression as compileCel, isMistake } from '../cel/expression.ts'
 import { type Ask, authorizerValue, resourceCheckValue } from '../cel/library/authorization.ts'
-import { type CelType, DYN, showType } from '../cel/types.ts'
+import { type CelType, DYN, nameType } from '../cel/types.ts'
 import { CelError, MapValue, type Value } from '../cel/values.ts'
 import { type Declarations, declaredTypes } from './expression-types.ts'
 import type { ExpressionSource, Subject } from './match-conditions.ts'
@@ -42,7 +42,7 @@ export function compileExpression(
   if (isMistake(compiled)) {
     return unusable(`${compiled.stage === 'compilation' ? 'compilation' : 'program instantiation'} failed: ${compiled.message}`)
   }
-  const type = showType(compiled.type)
+  const type = nameType(compiled.type)
   if (returns !== undefined && !returns.includes(type)) {
     const wanted = returns.length === 1 ? returns[0] : `one of [${returns.join(' ')}]`
     return unusable(`must evaluate to ${wanted} but got ${type}`)

@@ -75,7 +75,7 @@ export function compileParts(spec: PolicySpec) {
         : undefined,
     })),
     annotations: (spec.auditAnnotations ?? []).map(({ valueExpression }) =>
-      compileExpression(valueExpression.trim(), declarations, variables, ['string', 'null']),
+      compileExpression(valueExpression.trim(), declarations, variables, ['string', 'null_type']),
     ),
   }
 }

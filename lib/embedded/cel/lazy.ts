@@ -1,15 +1,10 @@
 /** Loads the engine with the first rule: a server without rules does not pay for it. */
 import type { validateRules } from './definition.ts'
-import type { matchConditionErrors, policyExpressionErrors } from './policy-definition.ts'
 import type { createValidator } from './validator.ts'
 
 interface Modules {
   readonly definition: { readonly validateRules: typeof validateRules }
   readonly validator: { readonly createValidator: typeof createValidator }
-  readonly 'policy-definition': {
-    readonly policyExpressionErrors: typeof policyExpressionErrors
-    readonly matchConditionErrors: typeof matchConditionErrors
-  }
 }
 
 /** The module of that name in this folder. */

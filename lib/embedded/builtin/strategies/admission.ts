@@ -1,5 +1,4 @@
-/** ValidatingAdmissionPolicy, MutatingAdmissionPolicy, their bindings, and webhook configurations. */
-import { loadCel } from '../../cel/lazy.ts'
+/** ValidatingAdmissionPolicy, MutatingAdmissionPolicy, their bindings, and webhook configurations. Expressions are compiled elsewhere. */
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../field-error.ts'
 import { cIdentifier, dns1035Label, dnsSubdomain, qualifiedName } from '../../names.ts'
 import type { Strategy } from '../../types.ts'
@@ -56,9 +55,6 @@ function validateWebhooks(webhooks: Part[] | undefined, mutating: boolean): Fiel
     if (mutating) oneOf(errors, hook.reinvocationPolicy, `${at}.reinvocationPolicy`, ['IfNeeded', 'Never'])
     validateClient(errors, hook.clientConfig ?? {}, `${at}.clientConfig`)
     validateConditions(errors, hook.matchConditions, `${at}.matchConditions`)
-    if (count(hook.matchConditions) > 0) {
-      errors.push(...loadCel('policy-definition').matchConditionErrors(hook.matchConditions, `${at}.matchConditions`))
-    }
     validateReviewVersions(errors, hook.admissionReviewVersions, `${at}.admissionReviewVersions`)
     if (hook.name && names.has(hook.name)) errors.push(duplicate(`${at}.name`, hook.name))
     names.add(hook.name)
