@@ -3,12 +3,12 @@
 import { CliError, exitCodes } from './exit-codes.ts'
 
 /** Returns the exit code. */
-export function report(error: unknown, debug: boolean): number {
+export function report(error: unknown, debug: boolean, command = 'tsop-run'): number {
   const expected = error instanceof CliError
   const message = error instanceof Error ? error.message : String(error)
   const stack = debug && error instanceof Error ? `\n${stacks(error)}` : ''
   const hint = expected || debug ? '' : '; --debug shows more'
-  process.stderr.write(`tsop-run: ${message}${hint}${stack}\n`)
+  process.stderr.write(`${command}: ${message}${hint}${stack}\n`)
   return expected ? error.exitCode : exitCodes.failed
 }
 

@@ -9,6 +9,7 @@ const HELP = `Usage: tsop <command>
 
 Commands:
   run [options] [directories or files …]  The same as tsop-run; see tsop run --help.
+  generate <what> [options] [arguments …]  Make manifests from the handler classes; see tsop generate --help.
   apiserver [options]                     Run an API server for development; see tsop apiserver --help.
   version                                 Print the version.
   help                                    Print this help.
@@ -27,6 +28,10 @@ async function tsop([command, ...rest]: readonly string[]): Promise<number> {
       const { apiserver } = await import('./apiserver.ts')
       return await apiserver(rest)
     }
+    case 'generate': {
+      const { generate } = await import('./generate.ts')
+      return await generate(rest)
+    }
     case 'version':
     case '--version':
     case '-v': {
@@ -43,7 +48,7 @@ async function tsop([command, ...rest]: readonly string[]): Promise<number> {
       process.stderr.write(HELP)
       return exitCodes.usage
     default: {
-      const close = nearest(command, ['run', 'apiserver', 'version', 'help'])
+      const close = nearest(command, ['run', 'generate', 'apiserver', 'version', 'help'])
       process.stderr.write(`tsop: unknown command ${command}${close === undefined ? '' : ` (did you mean ${close}?)`}; see tsop help\n`)
       return exitCodes.usage
     }
