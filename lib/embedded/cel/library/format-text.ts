@@ -20,6 +20,8 @@ export const REFUSALS: Readonly<Record<Clause, string>> = {
 }
 
 const DEFAULT_PRECISION = 6
+/** More than Go accepts. */
+const MAX_WIDTH = 1_000_000
 
 /**
  * Walks the clauses of a format. `argument` is asked for each in turn: it gives what stands in its place.
@@ -94,7 +96,7 @@ function clauseText(clause: Clause, value: Value, precision: number): string | u
       if (number === undefined) return undefined
       if (clause === 'f') return Number.isFinite(number) ? grouped(fixedText(number, precision)) : notFinite(number)
       // The precision comes out as a width.
-      return (Number.isFinite(number) ? scientific(number) : notFinite(number)).padStart(precision)
+      return (Number.isFinite(number) ? scientific(number) : notFinite(number)).padStart(Math.min(precision, MAX_WIDTH))
     }
   }
 }

@@ -99,9 +99,21 @@ function sortByKeys(list: ListValue, keys: ListValue): Value {
   return new PlainList(order.map((i) => list.at(i)))
 }
 
-function range(end: bigint): Value {
-  return new PlainList(Array.from({ length: Math.max(0, Number(end)) }, (_, i) => BigInt(i)))
+/** Takes no memory, however long: what it costs stops it. */
+class RangeList extends ListValue {
+  readonly size: number
+
+  constructor(size: number) {
+    super()
+    this.size = size
+  }
+
+  at(index: number): Value {
+    return BigInt(index)
+  }
 }
+
+const range = (end: bigint): Value => new RangeList(Math.max(0, Number(end)))
 
 function distinct(list: ListValue): Value {
   const unique: Value[] = []
