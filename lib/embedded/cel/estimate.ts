@@ -38,44 +38,8 @@ interface CallEstimate {
   readonly resultSize?: Range | undefined
 }
 
-/**
- * A path through the schema (`self`, `spec`, `@items`) as a Go slice: what is appended to one that has room shows up in all
- * that share its memory. Estimates depend on it.
- */
-class Path {
-  static readonly none = new Path([], 0, 0)
-  readonly #memory: string[]
-  readonly #length: number
-  readonly #capacity: number
-
-  private constructor(memory: string[], length: number, capacity: number) {
-    this.#memory = memory
-    this.#length = length
-    this.#capacity = capacity
-  }
-
-  static of(name: string): Path {
-    return new Path([name], 1, 1)
-  }
-
-  append(name: string): Path {
-    const length = this.#length + 1
-    if (length <= this.#capacity) {
-      this.#memory[this.#length] = name
-      return new Path(this.#memory, length, this.#capacity)
-    }
-    return new Path([...this.#memory.slice(0, this.#length), name], length, Math.max(length, this.#capacity * 2))
-  }
-
-  get isEmpty(): boolean {
-    return this.#length === 0
-  }
-
-  /** An independent copy. */
-  names(): readonly string[] {
-    return this.#memory.slice(0, this.#length)
-  }
-}
+/** Through the schema: `self`, `spec`, `@items`. Empty: it leads nowhere. */
+type Path = readonly string[]
 
 class Estimator {
   readonly #root: SchemaType
@@ -122,7 +86,7 @@ class Estimator {
   }
 
   #ident(node: Node, name: string): Range {
-    this.#paths.set(node, this.#local(name)?.path ?? Path.of(name))
+    this.#paths.set(node, this.#local(name)?.path ?? [name])
     return fixed(1)
   }
 
@@ -131,7 +95,7 @@ class Estimator {
     const operand = this.cost(node.operand)
     const { kind } = typeOfNode(node.operand)
     const sum = kind === 'map' || kind === 'struct' || kind === 'param' ? addRange(operand, fixed(1)) : operand
-    this.#paths.set(node, this.#path(node.operand).append(node.field))
+    this.#paths.set(node, [...this.#path(node.operand), node.field])
     return sum
   }
 
@@ -140,7 +104,7 @@ class Estimator {
       const local = this.#local(node.name)
       if (local !== undefined) return local.path
     }
-    return this.#paths.get(node) ?? Path.none
+    return this.#paths.get(node) ?? []
   }
 
   #list(node: List): Range {
@@ -210,11 +174,11 @@ class Estimator {
     const isList = (entry?.container ?? typeOfNode(node.range).kind) === 'list'
     if (node.variable2 === undefined) {
       const size = isList ? entry?.value : entry?.key
-      this.#push(node.variable, { path: path.append(isList ? '@items' : '@keys'), size, entry: undefined })
+      this.#push(node.variable, { path: [...path, isList ? '@items' : '@keys'], size, entry: undefined })
       return
     }
-    this.#push(node.variable, { path: path.append(isList ? '@indices' : '@keys'), size: entry?.key, entry: undefined })
-    this.#push(node.variable2, { path: path.append(isList ? '@items' : '@values'), size: entry?.value, entry: undefined })
+    this.#push(node.variable, { path: [...path, isList ? '@indices' : '@keys'], size: entry?.key, entry: undefined })
+    this.#push(node.variable2, { path: [...path, isList ? '@items' : '@values'], size: entry?.value, entry: undefined })
   }
 
   #call(node: Call): Range {
@@ -248,7 +212,7 @@ class Estimator {
       if (id === 'index_list' || id === 'index_map') {
         const container = node.args[0] as Node
         resultSize = this.#entrySize(container)?.value
-        this.#paths.set(node, this.#path(container).append(id === 'index_list' ? '@items' : '@values'))
+        this.#paths.set(node, [...this.#path(container), id === 'index_list' ? '@items' : '@values'])
       }
       resultSize ??= this.#size(node)
     }
@@ -258,7 +222,7 @@ class Estimator {
 
   #argument(node: Node): Argument {
     const path = this.#path(node)
-    return { node, type: typeOfNode(node), path: path.names()[0] === '__result__' ? Path.none : path, derived: this.#size(node) }
+    return { node, type: typeOfNode(node), path: path[0] === '__result__' ? [] : path, derived: this.#size(node) }
   }
 
   /** Of one overload, with its arguments. */
@@ -440,10 +404,7 @@ class Estimator {
   #element(list: Argument): Argument | undefined {
     const type = list.type.params[0]
     if (type === undefined) return undefined
-    // A copy, so nothing else sees what is appended.
-    const names = list.path.names()
-    const path = names.reduce((all, name, i) => (i === 0 ? Path.of(name) : all.append(name)), Path.none)
-    return { node: undefined, type, path: path.isEmpty ? path : path.append('@items'), derived: undefined }
+    return { node: undefined, type, path: list.path.length === 0 ? [] : [...list.path, '@items'], derived: undefined }
   }
 
   #join(target: Argument, separator: Argument | undefined): CallEstimate {
@@ -515,9 +476,9 @@ class Estimator {
 
   /** From the limits of the schema. */
   #declaredSize(path: Path): Range | undefined {
-    if (path.isEmpty) return undefined
+    if (path.length === 0) return undefined
     let type: SchemaType | undefined = this.#root
-    for (const name of path.names().slice(1)) {
+    for (const name of path.slice(1)) {
       if (name === '@items' || name === '@values') type = type.element
       else if (name === '@keys') type = type.key
       else type = type.fields?.get(name)
