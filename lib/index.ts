@@ -50,7 +50,8 @@ export type {
   JsonPatchOperation,
   Patch,
 } from './resource/context-client.ts'
-export type { Duration, ReconcileOptions, WatchOptions } from './resource/handler-spec.ts'
+export type { PrinterColumn, Scale, Validation, VersionDefinition } from './resource/crd-version.ts'
+export type { Duration, ReconcileOptions, Use, WatchOptions } from './resource/handler-spec.ts'
 export {
   type Condition,
   type CustomResourceDefinition,
@@ -68,11 +69,10 @@ export type { Log } from './resource/log.ts'
 export type { RequeueAfter, Result } from './resource/outcome.ts'
 export {
   type CustomResource,
-  type PrinterColumn,
+  type OtherVersion,
   type ResourceDefinition,
   type ResourceKind,
   resource,
-  type Validation,
 } from './resource/resource.ts'
 export { type ForeignKind, type ForeignObject, resourceFrom } from './resource/resource-from.ts'
 export type { FieldSelector, LabelRequirement, LabelSelector, Selector } from './resource/selector.ts'

@@ -1,6 +1,6 @@
 /** Teams: a Namespace for each, with a quota, and the rights of its members there. */
 import { type Context, onReconcile, owns, type Resource, resource, z } from 'tsop'
-import { Namespace, ResourceQuota, RoleBinding } from 'tsop/kinds'
+import { ClusterRole, Namespace, ResourceQuota, RoleBinding } from 'tsop/kinds'
 
 export const Team = resource({
   group: 'org.example.com',
@@ -37,7 +37,8 @@ export class TeamHandler {
     }
   }
 
-  @onReconcile(Team)
+  /** Nobody gives rights away that he does not have, but by `bind` those of a role that is named. */
+  @onReconcile(Team, { uses: [{ kind: ClusterRole, verbs: ['bind'], names: ['edit'] }] })
   reconcile(team: Team, ctx: Context<Team>) {
     ctx.status.namespace = namespaceOf(team)
   }

@@ -19,6 +19,10 @@ export const GENERATORS: Readonly<Record<string, Entry>> = {
     summary: "The CustomResourceDefinitions of the handlers' resources.",
     load: async () => (await import('./generate-crds.ts')).crds,
   },
+  rbac: {
+    summary: 'A service account, its role, and roles for the people who use the kinds.',
+    load: async () => (await import('./generate-rbac.ts')).rbac,
+  },
 }
 
 /** What every generator takes. */

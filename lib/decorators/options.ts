@@ -20,6 +20,7 @@ const OPTIONS: Record<DecoratorName, Record<string, Check>> = {
     concurrency: (value) => (Number.isInteger(value) && (value as number) >= 1 ? undefined : 'expected a whole number from 1 on'),
     timeout,
     ...SELECTION,
+    uses: (value) => (Array.isArray(value) ? value.map(useProblem).find(Boolean) : 'expected a list of kinds and verbs'),
   },
   onDelete: {
     finalizer: (value) =>
@@ -37,6 +38,28 @@ const SUFFIX = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 /** A qualified name (https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/). */
 const FINALIZER =
   /^(?=.{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+
+const VERB = /^[a-z]+$/
+const USE = ['kind', 'verbs', 'subresource', 'names', 'namespaces']
+
+/** A wildcard is no verb here: `uses` says what is used. */
+function useProblem(value: unknown): string | undefined {
+  const use = (value ?? {}) as Record<string, unknown>
+  const kind = use['kind'] as { apiVersion?: unknown; kind?: unknown } | undefined
+  if (typeof kind?.apiVersion !== 'string' || typeof kind.kind !== 'string')
+    return 'expected a kind in each, such as { kind: Pod, verbs: [...] }'
+  if (!texts(use['verbs'], VERB)) return "expected verbs in each, such as ['get', 'delete']"
+  if (use['subresource'] !== undefined && !texts([use['subresource']], /^[a-z]+$/))
+    return "expected the name of a subresource, such as 'status'"
+  if (use['names'] !== undefined && !texts(use['names'], /^[^*]+$/)) return 'expected a list of names'
+  if (use['namespaces'] !== undefined && !texts(use['namespaces'], NAMESPACE)) return 'expected a list of namespaces'
+  const unknown = Object.keys(use).find((name) => !USE.includes(name))
+  return unknown === undefined ? undefined : `unknown field ${unknown} (it takes ${USE.join(', ')})`
+}
+
+function texts(value: unknown, pattern: RegExp): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && pattern.test(one))
+}
 
 /** What is wrong with the options, one text a fault. */
 export function optionProblems(decorator: DecoratorName, options: unknown): string[] {

@@ -23,6 +23,21 @@ export interface ReconcileOptions<O = KubeObject> {
   readonly namespaces?: readonly string[]
   /** Only these objects are run. Asked before each run: keep it pure and cheap. Deletion always wakes. */
   readonly when?: (object: O) => boolean
+  /** What the class asks of the API server beyond its decorators. For `tsop generate rbac`; nothing is checked when it runs. */
+  readonly uses?: readonly Use[]
+}
+
+/** Verbs on a kind that no decorator implies: what `ctx.client`, `ctx.get`, `ctx.list`, `ctx.delete` and `ctx.external` do with it. */
+export interface Use {
+  readonly kind: KindRef<unknown>
+  /** As roles name them: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, `bind`, … */
+  readonly verbs: readonly string[]
+  /** Such as `'status'`, `'scale'`, `'eviction'`. Default: the object itself. */
+  readonly subresource?: string
+  /** Only objects of these names. The API server takes names into account neither for `create` nor for lists of several. */
+  readonly names?: readonly string[]
+  /** Only objects in these namespaces. Default: in those that the class serves. */
+  readonly namespaces?: readonly string[]
 }
 
 /** Options of `@watches`. */
