@@ -3,6 +3,7 @@ import type { Clock, Random } from '../api/clock.ts'
 import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
 import { type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Observer } from '../resource/observer.ts'
 import type { Unrest } from '../resource/unrest.ts'
 import { type Selection, type Source, WatchedSource } from './source.ts'
 
@@ -13,6 +14,7 @@ export interface CacheOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly observer?: Pick<Observer, 'watchRestarted'> | undefined
 }
 
 /** All that is watched. Who asks for the same kind with the same selection shares one watch and one store. */

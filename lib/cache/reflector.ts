@@ -3,11 +3,13 @@ import { type Clock, delay, type Random, type Timer } from '../api/clock.ts'
 import { toFieldSelector, toLabelSelector } from '../api/selectors.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Observer } from '../resource/observer.ts'
 import type { FieldSelector, Selector } from '../resource/selector.ts'
 import type { Draft, Store } from './store.ts'
 import { watchOnce } from './watch-connection.ts'
 import { EndlessListError, endsInitialEvents, type ObjectEvent } from './watch-event.ts'
 import type { WatchState } from './watch-state.ts'
+import { restartReason } from './watch-trouble.ts'
 import { type Attempt, LIVED_MS, NO_HISTORY, pauseMs, type Verdict, verdictOf } from './watch-verdict.ts'
 
 export type { WatchState }
@@ -35,6 +37,7 @@ export interface ReflectorOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly observer?: Pick<Observer, 'watchRestarted'> | undefined
   readonly onState?: (state: WatchState) => void
 }
 
@@ -118,6 +121,7 @@ export class Reflector {
       if (verdict.failing?.missing === 'kind') this.#options.client.discovery.forget(this.#options.kind)
       const pause = verdict.wait === undefined ? 0 : pauseMs(this.#history.failures, verdict.wait, this.#options.random)
       this.#report(attempt, verdict, pause)
+      this.#options.observer?.watchRestarted(kindName(this.#options.kind), restartReason(attempt.error))
       if (pause > 0) {
         this.#pausedUntil = this.#options.clock.monotonic() + pause
         await delay(this.#options.clock, pause, signal).catch(() => {})

@@ -45,7 +45,7 @@ export class WatchedSource implements Source {
   readonly #listeners = new Set<(source: Source) => void>()
   readonly #log: CacheOptions['log']
 
-  constructor(kind: KindRef<unknown>, selection: Selection, { client, clock, random, log }: CacheOptions) {
+  constructor(kind: KindRef<unknown>, selection: Selection, { client, clock, random, log, observer }: CacheOptions) {
     const { labels, fields } = selection
     const namespaces = [...new Set(selection.namespaces)].sort()
     this.kind = kind
@@ -65,6 +65,7 @@ export class WatchedSource implements Source {
         clock,
         random,
         log,
+        observer,
         onState: () => this.#tell(),
       }),
     }))

@@ -1,5 +1,6 @@
 import { UnknownKindError } from '../api/discovery.ts'
-import { isForbidden, isGone, isNotFound, StatusError } from '../api/status-error.ts'
+import { ConnectionError, isForbidden, isGone, isNotFound, StatusError, TimeoutError } from '../api/status-error.ts'
+import type { RestartReason } from '../resource/observer.ts'
 import { SilenceError, type WatchEnd } from './watch-connection.ts'
 import { EndlessListError, WatchProtocolError } from './watch-event.ts'
 
@@ -31,6 +32,15 @@ export function troubleOf({ error }: WatchEnd, verb: 'list' | 'watch'): Trouble 
     blamesRequest: error === undefined || error instanceof WatchProtocolError || (status !== undefined && !INNOCENT.has(status)),
     retryAfterMs: (error instanceof StatusError && error.retryAfterMs) || 0,
   }
+}
+
+/** The end in one word, for who counts them. */
+export function restartReason(error: Error | undefined): RestartReason {
+  if (error === undefined) return 'ended'
+  if (isGone(error)) return 'expired'
+  if (error instanceof SilenceError) return 'silent'
+  if (error instanceof StatusError || error instanceof UnknownKindError) return 'refused'
+  return error instanceof ConnectionError || error instanceof TimeoutError ? 'connection' : 'protocol'
 }
 
 /** Servers without streamed lists say `sendInitialEvents is forbidden for watch` (422) or do not know the parameters (400, 405, 501). */

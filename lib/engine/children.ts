@@ -62,6 +62,8 @@ export interface ChildrenOptions {
   readonly saw: (kind: KindRef, ref: ObjectRef, object: KubeObject | undefined, uid: string | undefined) => void
   /** The child's name is taken by somebody else; a run is wanted once it is free. */
   readonly blocked: (kind: KindRef, key: string) => void
+  /** A child is as it should be: found so, or after an apply that changed nothing. */
+  readonly kept: (what: 'saved' | 'unchanged') => void
   /** Told of each write of a child. */
   readonly wrote: (what: 'created' | 'changed' | 'deleted', kind: KindRef, key: string, builder: string) => void
 }
@@ -120,13 +122,17 @@ export class Children {
     let live = source ? source.store.get(keyOf(ref)) : await this.#o.client.find(kind, ref)
     for (let attempt = 1; ; attempt++) {
       if (live) await this.#mayTake(kind, ref, live)
-      if (live && this.#isAsDesired(wanted, live)) return live
+      if (live && this.#isAsDesired(wanted, live)) {
+        this.#o.kept('saved')
+        return live
+      }
       try {
         const { uid, resourceVersion } = live?.metadata ?? ABSENT
         const metadata = { ...wanted.metadata, uid, resourceVersion }
         const object = await this.#o.client.apply(kind, { ...wanted, metadata }, { fieldManager: this.#o.fieldManager, force: true })
         this.#remember(wanted, live, object)
-        if (resourceVersion !== object.metadata.resourceVersion) this.#o.wrote(live ? 'changed' : 'created', kind, keyOf(ref), builder)
+        if (resourceVersion === object.metadata.resourceVersion) this.#o.kept('unchanged')
+        else this.#o.wrote(live ? 'changed' : 'created', kind, keyOf(ref), builder)
         return object
       } catch (error) {
         // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.

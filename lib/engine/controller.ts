@@ -13,11 +13,12 @@ import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { ControllerObserver, Observer, RunEnd, Tracing } from '../resource/observer.ts'
 import type { Unrest } from '../resource/unrest.ts'
 import { backoff, conflictDelay, LONGEST_BACKOFF_MS } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
-import { messageOf, StaleError, whereThrown } from './errors.ts'
+import { messageOf, StaleError, TsopError, whereThrown } from './errors.ts'
 import { defaultFinalizer } from './finalizer.ts'
 import { KeyStates } from './key-state.ts'
 import type { Outcome } from './outcome.ts'
@@ -52,12 +53,16 @@ export interface ControllerOptions {
   readonly namespaces: readonly string[] | undefined
   readonly concurrency: number | undefined
   readonly event: RecordEvent
+  readonly observer?: Observer | undefined
+  readonly tracing?: Tracing | undefined
   /** Called whenever `state`, `problem` or what is going on may have changed. */
   readonly changed: () => void
 }
 
 /** What a run needs of its controller. */
 export interface ControllerScope extends Pick<ControllerOptions, 'spec' | 'instance' | 'client' | 'cache' | 'clock' | 'log' | 'event'> {
+  readonly observed: ControllerObserver | undefined
+  readonly tracing: Tracing | undefined
   readonly kind: KindRef
   readonly facts: Facts
   readonly fieldManager: string
@@ -96,6 +101,8 @@ export class Controller implements ControllerScope {
   readonly knownDifferences: KnownDifferences = new Map()
   readonly statusEchoes = new StatusEchoes()
   readonly logsInfo: boolean
+  readonly observed: ControllerObserver | undefined
+  readonly tracing: Tracing | undefined
   readonly #logsDebug: boolean
   readonly #warned = new Set<string>()
   readonly #o: ControllerOptions
@@ -138,7 +145,15 @@ export class Controller implements ControllerScope {
         `${options.spec.className}: its namespaces (${own}) and those the operator serves (${options.namespaces?.join(', ')}) have none in common`,
       )
     }
-    this.#queue = new WorkQueue(options.clock, () => this.#pump())
+    this.tracing = options.tracing
+    this.observed = options.observer?.controller(kindName(this.#kind), {
+      concurrency: this.concurrency,
+      running: () => this.running,
+      degraded: () => this.state === 'failing',
+      depths: () => this.#queue.depths(),
+      unfinished: () => this.#states.counts(),
+    })
+    this.#queue = new WorkQueue(options.clock, () => this.#pump(), this.observed)
   }
 
   get kind(): KindRef {
@@ -488,13 +503,15 @@ export class Controller implements ControllerScope {
         const pending = this.#states.toReport(key)
         const isSame = pending !== undefined && pending.generation === run.primary.generation
         reported = isSame ? pending.tries : 0
-        outcome = await run.execute(isSame ? pending.outcome : undefined)
+        outcome = await this.#execute(run, isSame ? pending.outcome : undefined)
       }
     } catch (error) {
       this.#states.unanswered(key, unanswered)
       outcome = { type: 'error', error, reason: 'ReconcileFailed', message: messageOf(error) }
     }
     this.#runs.delete(key)
+    if (reported === 0 && (run !== undefined || outcome.type === 'error'))
+      this.observed?.ran(runEnd(outcome, run === undefined ? 0 : this.clock.monotonic() - run.startedAt))
     try {
       await this.#settle(key, run, outcome, reported)
     } catch (error) {
@@ -508,6 +525,26 @@ export class Controller implements ControllerScope {
       this.#pump()
       this.#o.changed()
     }
+  }
+
+  #execute(run: Run, repeat: Outcome | undefined): Promise<Outcome> {
+    if (this.tracing === undefined) return run.execute(repeat)
+    const { ref, uid, generation } = run.primary
+    const attributes = {
+      'k8s.namespace.name': ref.namespace,
+      'tsop.object.kind': kindName(this.#kind),
+      'tsop.object.name': ref.name,
+      'tsop.object.uid': uid,
+      'tsop.object.generation': generation,
+      'tsop.attempt': run.attempt,
+      'tsop.reconcile_id': run.id,
+    }
+    return this.tracing.within(`reconcile ${this.#kind.kind}`, attributes, async (span) => {
+      const outcome = await run.execute(repeat)
+      span.set({ 'tsop.outcome': outcome.type })
+      if (outcome.type === 'error' || outcome.type === 'terminal') span.fail(outcome.error)
+      return outcome
+    })
   }
 
   /** A write without an answer may have happened: looks, before anything is decided on what the cache knows. */
@@ -617,9 +654,22 @@ export class Controller implements ControllerScope {
     const { key, uid } = run.primary
     run.log.error({ err: error }, 'a promise that nobody awaited was rejected after its run had ended')
     if (this.#runs.has(key) || this.#primaries?.store.meta(key)?.uid !== uid) return
+    this.observed?.ran(runEnd({ type: 'error', error, reason: '', message: '' }, undefined))
     const late = this.#states.late(key, this.clock.monotonic())
     this.#states.settle(key, { type: 'error', error, reason: 'Unhandled', message: messageOf(error) })
     this.#queue.add(key, 'background', backoff(late, this.#o.random))
+  }
+}
+
+function runEnd(outcome: Outcome, ms: number | undefined): RunEnd {
+  const error = 'error' in outcome ? outcome.error : undefined
+  const code = error instanceof TsopError ? error.code : undefined
+  return {
+    outcome: outcome.type,
+    ms,
+    stale: error instanceof StaleError,
+    timedOut: code === 'TSOP_TIMEOUT',
+    unhandled: code === 'TSOP_UNHANDLED',
   }
 }
 

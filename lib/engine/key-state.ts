@@ -160,6 +160,17 @@ export class KeyStates {
     return [...this.#states].filter(([, { outcome }]) => outcome === 'conflict').map(([key]) => key)
   }
 
+  /** How many are not as desired, by how their last run ended. A conflict is neither. */
+  counts(): { waiting: number; failing: number; stalled: number } {
+    const counts = { waiting: 0, failing: 0, stalled: 0 }
+    for (const { outcome, ready } of this.#states.values()) {
+      if (outcome === 'wait' && !ready) counts.waiting++
+      else if (outcome === 'error') counts.failing++
+      else if (outcome === 'terminal') counts.stalled++
+    }
+    return counts
+  }
+
   unfinished(): [string, string][] {
     return [...this.#states].filter(([, state]) => !state.ready).map(([key, state]) => [key, state.message])
   }

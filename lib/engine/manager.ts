@@ -9,6 +9,7 @@ import { EventRecorder } from '../observe/events.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { Observer, Tracing, WatchLook } from '../resource/observer.ts'
 import type { Unrest } from '../resource/unrest.ts'
 import { Controller } from './controller.ts'
 import { messageOf, StaleError, TsopError } from './errors.ts'
@@ -39,6 +40,10 @@ export interface ManagerOptions {
    * true; false for an operator that is a guest in its process, such as in a test.
    */
   readonly ownsProcess?: boolean
+  /** Counts what happens. Default: nobody does. */
+  readonly observer?: Observer | undefined
+  /** Makes a span of each run, method and request. Default: nobody does. */
+  readonly tracing?: Tracing | undefined
 }
 
 export interface ControllerStatus {
@@ -66,7 +71,8 @@ export class Manager {
     const { client, log, clock = systemClock, random = systemRandom, name } = options
     this.#o = options
     this.#clock = clock
-    this.#cache = new Cache({ client, clock, random, log })
+    const { observer, tracing } = options
+    this.#cache = new Cache({ client, clock, random, log, observer })
     this.#events = new EventRecorder({ client, clock, log, component: name, instance: name })
     checkKinds(options)
     const concurrency = concurrencies(options)
@@ -85,9 +91,13 @@ export class Manager {
           namespaces: options.namespaces,
           concurrency: concurrency.get(spec),
           event: (regarding, type, reason, message) => this.#events.record({ regarding, type, reason, message }),
+          observer,
+          tracing,
           changed: () => this.#changed(),
         }),
     )
+    observer?.watches(() => this.watches)
+    observer?.events(() => this.#events)
   }
 
   /** Resolves when every controller runs or is known to be failing (those go on trying), or when the operator is stopped before that. */
@@ -119,6 +129,15 @@ export class Manager {
         state,
       }
       return problem === undefined ? status : { ...status, problem }
+    })
+  }
+
+  /** How each watch fares. */
+  get watches(): readonly WatchLook[] {
+    return this.#cache.sources.map(({ kind, synced, store, lastEventAt, states }) => {
+      const failing = states.flatMap(({ state }) => (state.phase === 'failing' ? [state] : []))
+      const missing = failing.find((state) => state.missing !== undefined)?.missing
+      return { kind: kindName(kind), synced, failing: failing.length > 0, missing, objects: store.size, lastEventAt }
     })
   }
 

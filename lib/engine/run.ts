@@ -70,6 +70,7 @@ export class Run implements Journal {
   #engineClient: ContextClient | undefined
   #children: Children | undefined
   #log: Log | undefined
+  #id: string | undefined
   #context: RunContext | undefined
   #cutShort: ((outcome: Outcome) => void) | undefined
   /** Why the context is closed; undefined while it is open. */
@@ -165,7 +166,11 @@ export class Run implements Journal {
   #call(method: string, object: KubeObject): unknown {
     this.check()
     this.#context ??= new RunContext(this)
-    return (this.scope.instance as Handler)[method]?.(object, this.#context)
+    const { instance, tracing, spec } = this.scope
+    if (tracing === undefined) return (instance as Handler)[method]?.(object, this.#context)
+    return tracing.within(`${spec.className}.${method}`, { 'code.function.name': method }, async () =>
+      (instance as Handler)[method]?.(object, this.#context),
+    )
   }
 
   #outcomeOfResult(method: string, result: unknown): Outcome {
@@ -282,12 +287,13 @@ export class Run implements Journal {
     for (let attempt = 1; ; attempt++) {
       const fields = withDraft ? this.#context?.statusDraft : undefined
       const patch = this.#statusPatch(outcome, fields)
-      if (patch === undefined) return
+      if (patch === undefined) return this.scope.observed?.status('saved')
       const { resourceVersion } = this.primary
       const wasReady = isReady(this.primary.status)
       try {
         const value = { metadata: { uid, resourceVersion }, status: patch }
         const answer: KubeObject & { status?: Status } = await this.#engine.status.patch(kind, ref, { type: 'merge', value })
+        this.scope.observed?.status('sent')
         this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
         this.becameReady = !wasReady && isReady(answer.status)
         if (fields !== undefined) this.#missPruned(fields, answer.status)
@@ -369,8 +375,14 @@ export class Run implements Journal {
 
   get log(): Log {
     const { name, namespace } = this.primary.ref
-    this.#log ??= this.scope.log.child({ namespace, name, uid: this.primary.uid, reconcileID: randomUUID() })
+    this.#log ??= this.scope.log.child({ namespace, name, uid: this.primary.uid, reconcileID: this.id })
     return this.#log
+  }
+
+  /** Names this run in logs and traces. */
+  get id(): string {
+    this.#id ??= randomUUID()
+    return this.#id
   }
 
   /** The handler's client: ends with the run. */
@@ -406,7 +418,9 @@ export class Run implements Journal {
       fieldManager: scope.fieldManager,
       saw: (kind, ref, object, uid) => scope.saw(kind, ref, object, uid),
       blocked: (kind, key) => scope.blocked(kind, key, this.primary.key),
+      kept: (what) => scope.observed?.child(what),
       wrote: (what, kind, key, builder) => {
+        scope.observed?.child(what)
         if (scope.logsInfo) this.log.info({ builder }, `${what} ${kindName(kind)} ${key}`)
       },
     })

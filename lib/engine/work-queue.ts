@@ -6,6 +6,7 @@
  * handicap has passed even the least urgent key goes before any newcomer.
  */
 import type { Clock, Timer } from '../api/clock.ts'
+import type { QueueObserver } from '../resource/observer.ts'
 import { Heap } from './heap.ts'
 
 /** `background`: initial list, resync, elapsed waits and retries. */
@@ -23,6 +24,7 @@ interface Entry {
 export class WorkQueue {
   readonly #clock: Clock
   readonly #onReady: () => void
+  readonly #observer: QueueObserver | undefined
   readonly #entries = new Map<string, Entry>()
   readonly #waiting = new Heap<Entry>((a, b) => a.due - b.due)
   readonly #ready = new Heap<Entry>((a, b) => a.due + a.handicap - (b.due + b.handicap))
@@ -32,9 +34,10 @@ export class WorkQueue {
   #closed = false
 
   /** `onReady` is called, never from within `take`, when there may be something to take. */
-  constructor(clock: Clock, onReady: () => void) {
+  constructor(clock: Clock, onReady: () => void, observer?: QueueObserver) {
     this.#clock = clock
     this.#onReady = onReady
+    this.#observer = observer
   }
 
   /** Asks for a run of `key`, now or in `delayMs`. For a key that is being run: one more run after it. */
@@ -56,6 +59,7 @@ export class WorkQueue {
     if (entry === undefined) return undefined
     this.#entries.delete(entry.key)
     this.#running.set(entry.key, undefined)
+    this.#observer?.taken(entry.key, this.#clock.monotonic() - entry.due)
     return entry.key
   }
 
@@ -63,6 +67,7 @@ export class WorkQueue {
   done(key: string): void {
     const again = this.#running.get(key)
     this.#running.delete(key)
+    this.#observer?.done(key)
     if (again) this.#insert(key, again.due, again.handicap)
   }
 
@@ -85,6 +90,14 @@ export class WorkQueue {
   get depth(): number {
     this.#promote()
     return this.#ready.size
+  }
+
+  /** The same by priority. */
+  depths(): Record<Priority, number> {
+    this.#promote()
+    const depths: Record<Priority, number> = { deletion: 0, change: 0, background: 0 }
+    for (const { ready, handicap } of this.#entries.values()) if (ready) depths[priorityOf(handicap)]++
+    return depths
   }
 
   get running(): number {
@@ -121,7 +134,9 @@ export class WorkQueue {
       old.handicap = Math.min(old.handicap, handicap)
     }
     const entry = old ?? { key, due, handicap, ready: false }
+    const wasReady = entry.ready
     entry.ready = entry.due <= now
+    if (entry.ready && !wasReady) this.#observer?.ready()
     this.#entries.set(key, entry)
     if (entry.ready) {
       this.#ready.push(entry)
@@ -138,6 +153,7 @@ export class WorkQueue {
     for (let entry = this.#waiting.peek(); entry !== undefined && entry.due <= now; entry = this.#waiting.peek()) {
       this.#waiting.pop()
       entry.ready = true
+      this.#observer?.ready()
       this.#ready.push(entry)
     }
   }
@@ -156,4 +172,8 @@ export class WorkQueue {
     })
     this.#timer = { timer, due }
   }
+}
+
+function priorityOf(handicap: number): Priority {
+  return handicap === HANDICAP_MS.deletion ? 'deletion' : handicap === HANDICAP_MS.change ? 'change' : 'background'
 }

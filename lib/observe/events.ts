@@ -55,6 +55,7 @@ export class EventRecorder {
   readonly #forbidden = new Map<string, number>()
   readonly #stop = new AbortController()
   #stopping = false
+  #dropped = 0
   #warnedAt: number | undefined
   #timer: Timer | undefined
   #sending: Promise<void> | undefined
@@ -84,6 +85,11 @@ export class EventRecorder {
     } catch (error) {
       log.debug({ err: error }, 'event not recorded')
     }
+  }
+
+  /** How many were given up because too many came at once. */
+  get dropped(): number {
+    return this.#dropped
   }
 
   /** Events that are being written. Counts of a series that are written later do not count. */
@@ -126,6 +132,7 @@ export class EventRecorder {
     series.queued = true
     this.#queue.push(series)
     if (this.#queue.length > LONGEST_QUEUE) {
+      this.#dropped++
       const dropped = this.#queue.shift()
       if (dropped !== undefined) this.#end(dropped)
       this.#options.log.debug({ reason: dropped?.event.reason }, 'too many events at once: dropped the oldest')
