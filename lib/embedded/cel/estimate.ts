@@ -3,11 +3,21 @@
  * it, so it follows cel-go's estimator and Kubernetes' additions to it step by step, oddities included.
  */
 import type { Call, Comprehension, List, MapNode, Node, Select } from './ast.ts'
-import { AUTHORIZATION_COST, LIST_COST, MAP_COST, REGEX_FACTOR, STRING_FACTOR, STRUCT_COST } from './call-cost.ts'
+import { LIST_COST, MAP_COST, STRING_FACTOR, STRUCT_COST } from './call-cost.ts'
+import {
+  type Argument,
+  type CallEstimate,
+  comparing,
+  derived,
+  estimateExtension,
+  estimateKubernetes,
+  type Path,
+  regexCost,
+} from './call-estimate.ts'
 import { addRange, factor, fixed, multiply, type Range, UNKNOWN, union } from './ranges.ts'
 import type { SchemaType } from './schema-type.ts'
-import { type CelType, isOptional, sameType } from './types.ts'
-import { textLength, type Value } from './values.ts'
+import { type CelType, isOptional } from './types.ts'
+import { textLength } from './values.ts'
 
 /** `root`: what `self` and `oldSelf` are. */
 export function estimateCost(node: Node, root: SchemaType): Range {
@@ -25,21 +35,6 @@ interface Local {
   readonly size: Range | undefined
   readonly entry: EntrySize | undefined
 }
-
-interface Argument {
-  readonly node: Node | undefined
-  readonly type: CelType
-  readonly path: Path
-  readonly derived: Range | undefined
-}
-
-interface CallEstimate {
-  readonly cost: Range
-  readonly resultSize?: Range | undefined
-}
-
-/** Through the schema: `self`, `spec`, `@items`. Empty: it leads nowhere. */
-type Path = readonly string[]
 
 class Estimator {
   readonly #root: SchemaType
@@ -227,7 +222,8 @@ class Estimator {
 
   /** Of one overload, with its arguments. */
   #estimate(node: Call, id: string, target: Argument | undefined, args: readonly Argument[], costs: readonly Range[]): CallEstimate {
-    const own = this.#extension(id, target, args) ?? this.#kubernetes(node.name, id, target, args)
+    const size = (argument: Argument) => this.#schemaSize(argument)
+    const own = estimateExtension(size, id, target, args) ?? estimateKubernetes(size, node.name, id, target, args)
     if (own !== undefined) return { cost: costs.reduce(addRange, own.cost), resultSize: own.resultSize }
     if (id === 'logical_or' || id === 'logical_and') {
       const [left, right] = costs as [Range, Range]
@@ -296,150 +292,6 @@ class Estimator {
     return { cost: id === 'add_list' ? fixed(1) : factor(resultSize, STRING_FACTOR), resultSize }
   }
 
-  /** `ext.Lists` and `ext.Sets`. */
-  #extension(id: string, target: Argument | undefined, args: readonly Argument[]): CallEstimate | undefined {
-    const targetSize = () => this.#schemaSize(target as Argument)
-    switch (id) {
-      case 'list_slice': {
-        const size = targetSize()
-        const end = integer(args[1], size.max)
-        return allocating(fixed(wrap(end - integer(args[0], 0))))
-      }
-      case 'lists_range':
-        return allocating(fixed(integer(args[0], Number.POSITIVE_INFINITY)))
-      case 'list_reverse':
-        return allocating(targetSize())
-      case 'list_flatten':
-        return allocating(targetSize())
-      case 'list_flatten_int':
-        return allocating(targetSize(), integer(args[0], Number.POSITIVE_INFINITY))
-      case 'list_distinct':
-        return allocating(multiply(targetSize(), targetSize()), 2)
-      case 'list_sets_contains_list':
-      case 'list_sets_intersects_list':
-        return { cost: addRange(multiply(this.#schemaSize(args[0] as Argument), this.#schemaSize(args[1] as Argument)), fixed(1)) }
-      case 'list_sets_equivalent_list': {
-        const pairs = multiply(this.#schemaSize(args[0] as Argument), this.#schemaSize(args[1] as Argument))
-        return { cost: addRange(factor(pairs, 2), fixed(1)) }
-      }
-    }
-    const sorting = /^list_(\w+|google\.protobuf\.\w+)_sort(ByAssociatedKeys)?$/.exec(id)
-    if (sorting === null) return undefined
-    const size = this.#schemaSize((sorting[2] === undefined ? target : args[0]) as Argument)
-    return allocating(multiply(size, size), sorting[1] === 'string' || sorting[1] === 'bytes' ? 2 + STRING_FACTOR : 2)
-  }
-
-  /** Kubernetes' own functions, by name. */
-  #kubernetes(name: string, id: string, target: Argument | undefined, args: readonly Argument[]): CallEstimate | undefined {
-    const [first, second] = args
-    const text = (argument: Argument, by = STRING_FACTOR) => factor(this.#schemaSize(argument), by)
-    switch (name) {
-      case 'check':
-        return { cost: fixed(AUTHORIZATION_COST) }
-      case 'fieldSelector':
-      case 'labelSelector':
-        return args.length === 1 ? { cost: selectorCost(this.#schemaSize(first as Argument)) } : undefined
-      case 'isSorted':
-      case 'sum':
-      case 'max':
-      case 'min':
-      case 'indexOf':
-      case 'lastIndexOf':
-        return target && { cost: this.#traversal(target) }
-      case 'url':
-        return first && { cost: text(first), resultSize: this.#schemaSize(first) }
-      case 'lowerAscii':
-      case 'upperAscii':
-      case 'substring':
-      case 'trim':
-        return target && { cost: text(target), resultSize: this.#schemaSize(target) }
-      case 'replace':
-        return target && args.length >= 2 ? this.#replace(target, first as Argument, second as Argument) : undefined
-      case 'split': {
-        if (target === undefined) return undefined
-        const limit = args.length > 1 ? literal(second as Argument) : undefined
-        const max = typeof limit === 'bigint' ? Number(BigInt.asUintN(64, limit)) : this.#schemaSize(target).max
-        return { cost: text(target, 2 * STRING_FACTOR), resultSize: { min: 0, max } }
-      }
-      case 'join':
-        return target && this.#join(target, first)
-      case 'find':
-      case 'findAll': {
-        if (target === undefined) return undefined
-        const size = this.#schemaSize(target)
-        return { cost: regexCost(size, this.#schemaSize(first as Argument)), resultSize: { min: 0, max: size.max } }
-      }
-      case 'cidr':
-      case 'isIP':
-      case 'isCIDR':
-      case 'quantity':
-      case 'isQuantity':
-      case 'semver':
-      case 'isSemver':
-        return first && { cost: text(first) }
-      case 'ip':
-        return { cost: id === 'cidr_ip' ? fixed(1) : text(first as Argument) }
-      case 'ip.isCanonical':
-        return first && { cost: text(first, 2 * STRING_FACTOR) }
-      case 'containsIP':
-      case 'containsCIDR':
-        return first && { cost: this.#contains(name, id, first) }
-      case 'validate':
-        return first && { cost: factor(text(first), 128 * REGEX_FACTOR) }
-      case '_==_':
-        return equality(first as Argument, second as Argument)
-      default:
-        return CONSTANT_COST.has(name) ? { cost: fixed(1) } : undefined
-    }
-  }
-
-  #traversal(target: Argument): Range {
-    const size = this.#schemaSize(target)
-    const element = this.#element(target)
-    if (element === undefined) return factor(size, STRING_FACTOR)
-    const isText = element.type.kind === 'string' || element.type.kind === 'bytes'
-    return multiply(size, isText ? addRange(fixed(1), factor(this.#schemaSize(element), STRING_FACTOR)) : fixed(1))
-  }
-
-  #element(list: Argument): Argument | undefined {
-    const type = list.type.params[0]
-    if (type === undefined) return undefined
-    return { node: undefined, type, path: list.path.length === 0 ? [] : [...list.path, '@items'], derived: undefined }
-  }
-
-  #join(target: Argument, separator: Argument | undefined): CallEstimate {
-    const list = this.#schemaSize(target)
-    const element = this.#element(target)
-    let size = element === undefined ? fixed(0) : multiply(list, this.#schemaSize(element))
-    if (separator !== undefined) {
-      const count = { min: Math.max(0, list.min - 1), max: Math.max(0, list.max - 1) }
-      size = addRange(size, multiply(this.#schemaSize(separator), count))
-    }
-    return { cost: factor(size, STRING_FACTOR), resultSize: size }
-  }
-
-  #replace(target: Argument, part: Argument, by: Argument): CallEstimate {
-    const size = this.#schemaSize(target)
-    const old = this.#schemaSize(part)
-    const next = this.#schemaSize(by)
-    let [minCount, maxCount, minKept, maxKept] = [0, 0, 0, 0]
-    if (old.min === 0) [maxCount, maxKept] = [size.max + 1, size.max]
-    else if (next.max <= old.min) maxKept = size.max
-    else maxCount = Math.ceil(size.max / old.min)
-    if (old.max === 0) [minCount, minKept] = [size.min + 1, size.min]
-    else if (old.max <= next.min) minKept = size.min
-    else minCount = Math.ceil(size.min / old.max)
-    const resultSize = addRange(multiply({ min: minCount, max: maxCount }, next), { min: minKept, max: maxKept })
-    return { cost: factor(size, 2 * STRING_FACTOR), resultSize }
-  }
-
-  #contains(name: string, id: string, other: Argument): Range {
-    const address: Range = { min: 4, max: 16 }
-    let cost = factor(addRange(address, address), STRING_FACTOR)
-    if (name === 'containsCIDR') cost = addRange(addRange(cost, factor(address, STRING_FACTOR)), fixed(1))
-    return id.endsWith('_string') ? addRange(cost, factor(this.#schemaSize(other), STRING_FACTOR)) : cost
-  }
-
   #setSize(node: Node, size: Range | undefined): void {
     if (size !== undefined) this.#sizes.set(node, size)
   }
@@ -488,19 +340,7 @@ class Estimator {
   }
 }
 
-const CONSTANT_COST = new Set([
-  ...['serviceAccount', 'path', 'group', 'resource', 'subresource', 'namespace', 'name', 'allowed', 'reason', 'error', 'errored'],
-  ...['masked', 'prefixLength', 'family', 'isUnspecified', 'isLoopback', 'isLinkLocalMulticast', 'isLinkLocalUnicast', 'isGlobalUnicast'],
-  ...['format.named', 'sign', 'asInteger', 'isInteger', 'asApproximateFloat', 'isGreaterThan', 'isLessThan', 'compareTo', 'add', 'sub'],
-  ...['major', 'minor', 'patch', 'getScheme', 'getHostname', 'getHost', 'getPort', 'getEscapedPath', 'getQuery'],
-])
-
 const typeOfNode = (node: Node): CelType => node.type as CelType
-const derived = (argument: Argument): Range => argument.derived ?? UNKNOWN
-const literal = (argument: Argument): Value | undefined => (argument.node?.kind === 'literal' ? argument.node.value : undefined)
-/** uint64 arithmetic wraps around. */
-const wrap = (value: number) => (value < 0 ? value + UNKNOWN.max : value)
-
 function isBind(node: Comprehension): boolean {
   return (
     node.range.kind === 'list' &&
@@ -509,46 +349,6 @@ function isBind(node: Comprehension): boolean {
     node.condition.value === false &&
     node.accumulator !== '__result__'
   )
-}
-
-function regexCost(text: Range, pattern: Range): Range {
-  return multiply(factor(addRange(text, fixed(1)), STRING_FACTOR), factor(pattern, REGEX_FACTOR))
-}
-
-function comparing(left: Argument, right: Argument): CallEstimate {
-  const max = Math.min(derived(left).max, derived(right).max)
-  return { cost: factor({ min: max > 0 ? 1 : 0, max }, STRING_FACTOR) }
-}
-
-function equality(left: Argument, right: Argument): CallEstimate | undefined {
-  if (!sameType(left.type, right.type)) return undefined
-  switch (left.type.name) {
-    case 'net.IP':
-    case 'net.CIDR':
-    case 'kubernetes.Quantity':
-    case 'kubernetes.Semver':
-      return { cost: fixed(1) }
-    case 'kubernetes.NamedFormat':
-      return { cost: factor({ min: 1, max: 64 }, STRING_FACTOR) }
-    case 'kubernetes.URL':
-      return { cost: factor({ min: 1, max: right.derived?.max ?? 1 }, STRING_FACTOR) }
-    default:
-      return left.type.name.startsWith('kubernetes.authorization.') ? { cost: fixed(1) } : undefined
-  }
-}
-
-function selectorCost(length: Range): Range {
-  const requirements = factor(factor(length, 0.5), LIST_COST + STRUCT_COST)
-  return addRange(addRange(fixed(LIST_COST), factor(length, STRING_FACTOR)), requirements)
-}
-
-function allocating(size: Range, by = 1): CallEstimate {
-  return { cost: addRange(addRange(factor(size, by), fixed(1)), fixed(LIST_COST)), resultSize: size }
-}
-
-function integer(argument: Argument | undefined, otherwise: number): number {
-  const value = argument && literal(argument)
-  return typeof value === 'bigint' ? Number(value < 0n ? 0n : value) : otherwise
 }
 
 function unionEntries(a: EntrySize | undefined, b: EntrySize | undefined): EntrySize | undefined {

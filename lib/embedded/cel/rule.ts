@@ -1,9 +1,9 @@
 /** One rule of `x-kubernetes-validations`, compiled, with the worst cost of it and of its message. */
 import type { CelRule, Schema } from '../types.ts'
 import { estimateCost } from './estimate.ts'
-import type { Program } from './evaluate.ts'
 import { compileExpression, type Expression, isMistake } from './expression.ts'
 import { normalizeFieldPath } from './field-path.ts'
+import type { Program } from './frame.ts'
 import { celType, type SchemaType } from './schema-type.ts'
 import { type CelType, optionalOf } from './types.ts'
 

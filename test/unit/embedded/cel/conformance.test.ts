@@ -1,7 +1,7 @@
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { expect } from 'chai'
-import { ABSENT } from '../../../../lib/embedded/cel/evaluate.ts'
 import { compileExpression, isMistake } from '../../../../lib/embedded/cel/expression.ts'
+import { ABSENT } from '../../../../lib/embedded/cel/frame.ts'
 import {
   CelError,
   equal,
