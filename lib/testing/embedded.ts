@@ -15,7 +15,7 @@ import { groupOf, type KindRef, type KubeObject } from '../resource/kind.ts'
 import type { Unrest } from '../resource/unrest.ts'
 import { checkServed, install, kindsOf } from './definitions.ts'
 import { type TestFaults, testFaults } from './faults.ts'
-import { type Handlers, handlersOf } from './handlers.ts'
+import { type Handler, type Handlers, handlersOf } from './handlers.ts'
 import { lastSeen } from './last-seen.ts'
 import { type LogLine, lineText } from './log-lines.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -149,12 +149,12 @@ const LINES = 15
 export async function embedded(options: EmbeddedOptions = {}): Promise<TestCluster> {
   const manual = options.clock === 'real' ? undefined : new ManualClock(startOf(options))
   // Before a server is there that would have to be closed.
-  const specs = (await handlersOf(options.handlers ?? [])).map(({ spec }) => spec)
+  const handlers = await handlersOf(options.handlers ?? [])
   const { simulate = false } = options
   const server = await createServer({ clock: manual ?? systemClock, simulate })
-  const cluster = new Cluster(options, server, manual)
+  const cluster = new Cluster(options, server, manual, handlers)
   try {
-    const kinds = kindsOf(specs)
+    const kinds = kindsOf(handlers.map(({ spec }) => spec))
     await cluster.install(...kinds.keys(), ...(options.kinds ?? []))
     checkServed(kinds, server.core.registry)
     await cluster.apply(...(options.objects ?? []))
@@ -180,15 +180,18 @@ class Cluster implements TestCluster {
   readonly #admin: Transport
   readonly #handling = new Set<ApiRequest>()
   readonly #logs: LogLine[] = []
+  /** For the first start; later ones make their own. */
+  #handlers: readonly Handler[] | undefined
   #requests: LoggedRequest[] = []
   #operator: Operator | undefined
   #activity = 0
   #closing: Promise<void> | undefined
 
-  constructor(options: EmbeddedOptions, server: EmbeddedServer, manual: ManualClock | undefined) {
+  constructor(options: EmbeddedOptions, server: EmbeddedServer, manual: ManualClock | undefined, handlers: readonly Handler[]) {
     this.#o = options
     this.#server = server
     this.#manual = manual
+    this.#handlers = handlers
     this.#clock = manual ?? systemClock
     const patienceMs = parseDuration(options.patience ?? PATIENCE_MS, 'patience')
     this.#rest = new Rest({ clock: this.#clock, manual, patienceMs, busy: () => this.#busy(), activity: () => this.#happened() })
@@ -235,18 +238,18 @@ class Cluster implements TestCluster {
     const end = this.#clock.monotonic() + withinMs
     const patienceMs = parseDuration(this.#o.patience ?? PATIENCE_MS, 'patience')
     let since = realNow()
-    let seen = this.#happened()
+    let hanging: ReadonlySet<string> = new Set()
     for (;;) {
-      const quiet = await this.#rest.quiet(POLL_MS)
+      const busy = new Set(hanging)
+      const before = this.#happened()
+      const quiet = await this.#rest.quiet(POLL_MS, busy)
+      if (this.#happened() !== before) since = realNow()
       const last = await outcome(ask, holds)
       if (last.holds) return last.answer as never
-      // What the question itself brought about does not count.
-      const now = this.#happened()
-      if (now !== seen && !quiet) since = realNow()
-      seen = now
       const patient = realNow() - since < patienceMs
       const due = this.#manual?.nextDue
       if (!quiet && patient) continue
+      if (!quiet) hanging = busy
       if (due !== undefined && due <= end) {
         this.#manual?.fireNext()
         since = realNow()
@@ -295,9 +298,11 @@ class Cluster implements TestCluster {
     if (this.#operator !== undefined) throw new Error('the operator runs already')
     const { handlers, name = 'operator', namespaces, concurrency } = this.#o
     if (handlers === undefined) return
+    const made = this.#handlers ?? (await handlersOf(handlers))
+    this.#handlers = undefined
     const operator = new Operator({
       name,
-      handlers: await handlersOf(handlers),
+      handlers: made,
       transport: this.#transport(this.#clock, { 'impersonate-user': OPERATOR }),
       clock: this.#clock,
       // No jitter: a back-off is as long as the reference says.

@@ -13,6 +13,10 @@ export interface Handler {
 
 /** @throws HandlerError for a class that cannot be run; TypeError for what is no class */
 export async function handlersOf(handlers: Handlers): Promise<Handler[]> {
+  if (isHandlerClass(handlers))
+    throw new TypeError(
+      `handlers: expected a list of handler classes and instances, not the class ${handlers.name}; write [${handlers.name}]`,
+    )
   const given: readonly unknown[] = typeof handlers === 'function' ? await handlers() : handlers
   if (!Array.isArray(given)) throw new TypeError('handlers: expected a list of handler classes and instances, or a function that makes one')
   const made = given.map(handlerOf)

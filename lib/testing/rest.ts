@@ -88,19 +88,20 @@ export class Rest {
   }
 
   /**
-   * Waits until only the clock can bring anything about, but no longer than the real `patienceMs` for what is outside: that goes into
-   * `hanging`, and is not waited for again.
-   * @returns whether all is quiet
+   * Waits until only the clock can bring anything about, or until `isOver`. For what is outside it waits no longer than the real
+   * `patienceMs`, and not at all for what is in `hanging`.
+   *
+   * @returns false where its patience came to an end; `hanging` then holds what it was for
    */
-  async quiet(patienceMs: number, hanging: Set<string> = new Set()): Promise<boolean> {
+  async quiet(patienceMs: number, hanging: Set<string>, isOver = () => false): Promise<boolean> {
     const wait = this.#wait(patienceMs)
     for (;;) {
       await wait.turn()
+      if (isOver()) return true
       if (this.#fireDue() && !wait.isOver) continue
       const { unrest, working, clockBound } = this.#o.busy()
       const outside = unrest.filter(({ at }) => at === undefined)
-      if (!working && (outside.length === 0 || clockBound)) return true
-      if (outside.every(({ what }) => hanging.has(what))) return false
+      if (!working && (clockBound || outside.every(({ what }) => hanging.has(what)))) return true
       if (!wait.isOver) continue
       for (const { what } of outside) hanging.add(what)
       return false
@@ -116,14 +117,13 @@ export class Rest {
     promise.then(end, end)
     const hanging = new Set<string>()
     const begin = realNow()
-    while (!over) {
-      await this.quiet(patienceMs, hanging)
-      if (over) break
+    for (;;) {
+      await this.quiet(patienceMs, hanging, () => over)
+      if (over) return promise
       if (realNow() - begin > LONGEST_DRIVE_MS) throw notSettled('it takes too long:', this.#o.busy().unrest)
       if (this.#o.manual === undefined) await pause(POLL_MS)
       else this.#o.manual.fireNext()
     }
-    return promise
   }
 
   /** A timer whose time has come is no waiting. Several may have the same time. */
