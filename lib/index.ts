@@ -66,6 +66,7 @@ export {
   type Resource,
 } from './resource/kind.ts'
 export type { Log } from './resource/log.ts'
+export type { KubernetesMeta } from './resource/meta.ts'
 export type { RequeueAfter, Result } from './resource/outcome.ts'
 export {
   type CustomResource,

@@ -1,6 +1,6 @@
 /** Checks the names of a definition as the API server will, but with an error at the place where they are written. */
 
-export interface CrdNames {
+interface CrdNames {
   readonly plural: string
   readonly singular: string
 }
@@ -8,6 +8,7 @@ export interface CrdNames {
 interface Named {
   readonly group: string
   readonly version: string
+  readonly versions?: readonly { readonly version: string }[]
   readonly kind: string
   readonly scope?: string
   readonly shortNames?: readonly string[]
@@ -25,7 +26,7 @@ const PROTECTED = /(^|\.)(k8s|kubernetes)\.io$/
 
 /** @throws TypeError */
 export function checkNames(definition: Named, names: CrdNames): void {
-  const { group, version, kind, scope, shortNames = [], categories = [] } = definition
+  const { group, kind, scope, shortNames = [], categories = [] } = definition
   const refuse = (field: string, expected: string, value: unknown): never => {
     throw new TypeError(`resource ${String(kind)}: ${field}: expected ${expected}, not ${JSON.stringify(value)}`)
   }
@@ -34,7 +35,8 @@ export function checkNames(definition: Named, names: CrdNames): void {
   if (PROTECTED.test(group) && definition.annotations?.['api-approved.kubernetes.io'] === undefined) {
     refuse('group', 'a domain of your own (the Kubernetes project keeps *.k8s.io and *.kubernetes.io)', group)
   }
-  if (!matches(VERSION, version)) refuse('version', "'v1', 'v1beta1', 'v2alpha3' or the like", version)
+  for (const { version } of [definition, ...(definition.versions ?? [])])
+    if (!matches(VERSION, version)) refuse('version', "'v1', 'v1beta1', 'v2alpha3' or the like", version)
   if (scope !== undefined && scope !== 'Namespaced' && scope !== 'Cluster') refuse('scope', "'Namespaced' or 'Cluster'", scope)
   if (!matches(LABEL, names.plural)) refuse('plural', "lower-case letters, digits and dashes, such as 'databases'", names.plural)
   if (!matches(LABEL, names.singular)) refuse('singular', "lower-case letters, digits and dashes, such as 'database'", names.singular)

@@ -1,18 +1,15 @@
 /** `resource()`: a kind of one's own, defined once for the types of its handlers and for the cluster. */
 
 import type * as z from 'zod'
-import { type CrdNames, checkNames } from './crd-names.ts'
-import type { Condition, CustomResourceDefinition, KindRef, ObjectMeta } from './kind.ts'
+import { checkNames } from './crd-names.ts'
+import { crdVersion, type VersionDefinition } from './crd-version.ts'
+import type { Condition, CustomResourceDefinition, CustomResourceVersion, KindRef, ObjectMeta } from './kind.ts'
 import { pluralOf } from './plural.ts'
-import { type Schema, SchemaError } from './schema.ts'
-import { CONDITIONS, EXTERNAL, OBSERVED_GENERATION } from './status-schema.ts'
-import { schemaOf } from './zod-schema.ts'
 
-export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject> {
+/** A kind, and the version of it that handlers see. */
+export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject> extends VersionDefinition<S, T> {
   /** A domain that you own, such as `db.example.com`. */
   readonly group: string
-  /** `v1`, `v1beta2`, `v1alpha1`, … */
-  readonly version: string
   /** CamelCase and singular: `Database`. */
   readonly kind: string
   /** Default: the usual plural of `kind` in lower case. */
@@ -25,47 +22,20 @@ export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject
   readonly categories?: readonly string[]
   /** Default `'Namespaced'`. */
   readonly scope?: 'Namespaced' | 'Cluster'
-  /** What `kubectl explain` says of the kind. */
-  readonly description?: string
-  /** The desired state. Defaults are filled in by the API server, so handlers see them. */
-  readonly spec: S
-  /** What handlers report. `conditions` and `observedGeneration` come by themselves. All fields may be absent. */
-  readonly status?: T
-  /** Rules across fields; `self` is the object. */
-  readonly validations?: readonly Validation[]
-  /** Columns of `kubectl get`, before Ready, Reason (with `-o wide`) and Age, which come by themselves. */
-  readonly printerColumns?: readonly PrinterColumn[]
-  /** Paths that field selectors may use, such as `.spec.engine`. */
-  readonly selectableFields?: readonly string[]
+  /** Versions beside the one that handlers see, for clients that still, or already, use them. */
+  readonly versions?: readonly OtherVersion[]
   /** Of the CustomResourceDefinition. */
   readonly labels?: Readonly<Record<string, string>>
   /** Of the CustomResourceDefinition. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** A rule in CEL (https://kubernetes.io/docs/reference/using-api/cel/). One that names `oldSelf` is asked on updates only. */
-export interface Validation {
-  readonly rule: string
-  readonly message?: string
-  /** A message that CEL puts together. */
-  readonly messageExpression?: string
-  /** Default `FieldValueInvalid`. */
-  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate'
-  /** The field that the error names, such as `.spec.engine`. */
-  readonly fieldPath?: string
-  /** True: also asked when the object is made; `oldSelf` is then optional. */
-  readonly optionalOldSelf?: boolean
-}
-
-export interface PrinterColumn {
-  readonly name: string
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** Such as `.spec.replicas`. */
-  readonly jsonPath: string
-  readonly description?: string
-  /** 0 (default): always. Greater: with `-o wide` only. */
-  readonly priority?: number
-  readonly format?: string
+/** A version that handlers do not see. The API server converts between it and theirs. */
+export interface OtherVersion extends VersionDefinition<z.ZodObject, z.ZodObject> {
+  /** Default true. False: kept only because objects are still stored in it. */
+  readonly served?: boolean
+  /** True: objects are stored in it, and not in the version that handlers see, which is the default. */
+  readonly storage?: boolean
 }
 
 /** An object of a kind made by `resource()`. */
@@ -116,13 +86,13 @@ export function resource<S extends z.ZodObject, T extends z.ZodObject = z.ZodObj
   }
 }
 
-function crdOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>, { plural, singular }: CrdNames): CustomResourceDefinition {
-  const { group, version, kind, shortNames, categories, labels, annotations, selectableFields } = definition
+function crdOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>, names: Names): CustomResourceDefinition {
+  const { group, kind, shortNames, categories, labels, annotations } = definition
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
-      name: `${plural}.${group}`,
+      name: `${names.plural}.${group}`,
       ...(labels === undefined ? {} : { labels: { ...labels } }),
       ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
     },
@@ -130,80 +100,34 @@ function crdOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>, { plura
       group,
       scope: definition.scope ?? 'Namespaced',
       names: {
-        plural,
-        singular,
+        ...names,
         kind,
         listKind: `${kind}List`,
         ...(shortNames === undefined ? {} : { shortNames: [...shortNames] }),
         ...(categories === undefined ? {} : { categories: [...categories] }),
       },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: openApiSchema(definition) },
-          subresources: { status: {} },
-          additionalPrinterColumns: printerColumns(definition.printerColumns ?? []),
-          ...(selectableFields === undefined ? {} : { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
-        },
-      ],
+      versions: versionsOf(definition),
     },
   }
 }
 
-function openApiSchema({ kind, description, spec, status, validations }: ResourceDefinition<z.ZodObject, z.ZodObject>): Schema {
-  const specSchema = objectSchema(kind, 'spec', spec)
-  const mayBeLeftOut = specSchema.required === undefined
-  // Defaults inside of `spec` are only filled in where there is a `spec`.
-  if (mayBeLeftOut) specSchema.default = specSchema.default ?? {}
-  return {
-    type: 'object',
-    ...(description === undefined ? {} : { description }),
-    properties: {
-      apiVersion: { type: 'string', description: 'The group and version of the kind.' },
-      kind: { type: 'string', description: 'The kind of the object.' },
-      metadata: { type: 'object' },
-      spec: specSchema,
-      status: statusSchema(kind, status),
-    },
-    ...(mayBeLeftOut ? {} : { required: ['spec'] }),
-    ...(validations === undefined || validations.length === 0
-      ? {}
-      : { 'x-kubernetes-validations': validations.map((rule) => ({ ...rule })) }),
-  }
+interface Names {
+  readonly plural: string
+  readonly singular: string
 }
 
-function statusSchema(kind: string, status: z.ZodObject | undefined): Schema {
-  const { properties = {}, required: _required, ...rest } = status === undefined ? { type: 'object' } : objectSchema(kind, 'status', status)
-  const own = { conditions: CONDITIONS, observedGeneration: OBSERVED_GENERATION, external: EXTERNAL }
-  const taken = Object.keys(own).find((name) => Object.hasOwn(properties, name))
-  if (taken !== undefined) throw new TypeError(`resource ${kind}: status.${taken} comes by itself; leave it out`)
-  return { ...rest, properties: { ...properties, ...own } }
-}
-
-function objectSchema(kind: string, path: string, type: z.ZodObject): Schema {
-  if (type?._zod?.def?.type !== 'object') throw new TypeError(`resource ${kind}: ${path}: expected z.object({ … })`)
-  try {
-    return schemaOf(type, path)
-  } catch (error) {
-    if (error instanceof SchemaError) throw new TypeError(`resource ${kind}: ${error.message}`, { cause: error })
-    throw error
-  }
-}
-
-function printerColumns(own: readonly PrinterColumn[]): Record<string, unknown>[] {
-  const ready = {
-    type: 'string',
-    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'Whether it is as its spec asks.',
-  }
-  const reason = { type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 }
-  const rest = [
-    { name: 'Ready', ...ready },
-    { name: 'Reason', ...reason },
-    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+function versionsOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>): CustomResourceVersion[] {
+  const { kind, version, versions = [] } = definition
+  const stored = versions.filter(({ storage }) => storage === true).map((other) => other.version)
+  if (stored.length > 1)
+    throw new TypeError(`resource ${kind}: versions: objects can be stored in one version only, not in ${stored.join(' and ')}`)
+  const names = [version, ...versions.map((other) => other.version)]
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw new TypeError(`resource ${kind}: versions: ${twice} is there twice`)
+  return [
+    crdVersion(kind, definition, { served: true, storage: stored.length === 0 }),
+    ...versions.map((other) =>
+      crdVersion(`${kind} ${other.version}`, other, { served: other.served ?? true, storage: other.storage === true }),
+    ),
   ]
-  const taken = new Set(own.map((column) => column.name.toLowerCase()))
-  return [...own.map((column) => ({ ...column })), ...rest.filter((column) => !taken.has(column.name.toLowerCase()))]
 }

@@ -6,16 +6,23 @@
  * Pure: data in, data out.
  */
 
+import { checkMeta } from './meta.ts'
 import { oneOf } from './regexp.ts'
 import { type Schema, SchemaError } from './schema.ts'
 
 /** @throws SchemaError with the path of what cannot be said */
 export function structural(node: Schema, path: string): Schema {
+  const schema = converted(node, path)
+  checkMeta(schema, path)
+  return schema
+}
+
+function converted(node: Schema, path: string): Schema {
   const spelledOut = node['x-kubernetes-preserve-unknown-fields'] === true || node['x-kubernetes-int-or-string'] === true
   const options = node.anyOf ?? node.oneOf
   if (options !== undefined) {
     // Whoever says by `.meta()` how the field is to be kept is not asked for more.
-    const united = spelledOut ? {} : unionWithNull(options, path)
+    const united = spelledOut ? {} : unionWithNull(options.flatMap(flat), path)
     return { ...united, ...annotations(node) }
   }
   if (node.allOf !== undefined && node.type === undefined) {
@@ -45,7 +52,10 @@ const TYPES: Record<string, (node: Schema, path: string) => Schema> = {
   }),
   boolean: (node) => ({ type: 'boolean', ...pick(node, ['enum']) }),
   integer: (node) => ({ type: 'integer', ...integerBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) }),
-  number: (node) => ({ type: 'number', ...floatBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) }),
+  number: (node) =>
+    node.enum?.every(Number.isInteger) === true
+      ? { type: 'integer', format: 'int64', enum: node.enum }
+      : { type: 'number', ...floatBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) },
   array: (node, path) => ({
     type: 'array',
     ...pick(node, ['minItems', 'maxItems']),
@@ -63,10 +73,8 @@ function object(node: Schema, path: string): Schema {
   const rest = node.additionalProperties
   if (rest === undefined || rest === false) return out
   // A CRD has either `properties` or `additionalProperties`.
-  if (rest === true || properties.length > 0 || Object.keys(rest).length === 0) {
-    if (properties.length > 0 || node.properties !== undefined) return { ...out, ...ANYTHING }
-    return { ...out, additionalProperties: ANYTHING }
-  }
+  if (node.properties !== undefined) return { ...out, ...ANYTHING }
+  if (rest === true || Object.keys(rest).length === 0) return { ...out, additionalProperties: ANYTHING }
   return { ...out, additionalProperties: structural(rest, `${path}[*]`) }
 }
 
@@ -74,7 +82,8 @@ function object(node: Schema, path: string): Schema {
 const FORMATS = new Set(['date-time', 'date', 'email', 'ipv4', 'ipv6', 'mac', 'uri', 'uuid'])
 const RENAMED: Record<string, string> = { cidrv4: 'cidr', cidrv6: 'cidr' }
 
-function stringFormat({ format }: Schema): Schema {
+function stringFormat({ format, askedFormat }: Schema): Schema {
+  if (askedFormat !== undefined) return { format: String(askedFormat) }
   const known = format === undefined ? undefined : (RENAMED[format] ?? format)
   return known === 'cidr' || (known !== undefined && FORMATS.has(known)) ? { format: known } : {}
 }
@@ -114,7 +123,13 @@ function narrowing(node: Schema): Schema {
 function annotations(node: Schema): Schema {
   const extensions = Object.keys(node).filter((key) => key.startsWith('x-kubernetes-'))
   const example = Array.isArray(node.examples) && node.examples.length > 0 ? { example: node.examples[0] } : {}
-  return { ...example, ...pick(node, ['title', 'description', 'default', 'nullable', 'example', 'externalDocs', ...extensions]) }
+  return { ...example, ...descriptionOf(node), ...pick(node, ['title', 'default', 'nullable', 'example', 'externalDocs', ...extensions]) }
+}
+
+/** A definition has no word for fields that should not be used any more; their descriptions say so, as in Kubernetes' own types. */
+function descriptionOf({ description, deprecated }: Schema): Schema {
+  if (deprecated === true) return { description: description === undefined ? 'Deprecated.' : `Deprecated: ${description}` }
+  return description === undefined ? {} : { description }
 }
 
 /**
@@ -159,6 +174,11 @@ function isNull(node: Schema): boolean {
   return node.nullable === true && node.enum?.length === 1 && node.enum[0] === null
 }
 
+/** A union inside of a union is part of it. */
+function flat(option: Schema): Schema[] {
+  return option.anyOf !== undefined && Object.keys(option).length === 1 ? option.anyOf.flatMap(flat) : [option]
+}
+
 /** One of several, each structural already. */
 function union(all: readonly Schema[], path: string): Schema {
   const options = distinct(all)
@@ -167,21 +187,49 @@ function union(all: readonly Schema[], path: string): Schema {
   const [first] = options
   if (first === undefined) return ANYTHING
   if (options.length === 1) return first
-  const types = new Set(options.map((option) => option.type ?? (option['x-kubernetes-int-or-string'] === true ? 'int-or-string' : 'any')))
-  if (types.size === 1 && types.has('object')) return { ...unionOfObjects(options, path), ...nullable }
-  if (types.size === 1 && types.has('array')) {
-    const items = union(
-      options.map((option) => option.items ?? ANYTHING),
-      `${path}[]`,
-    )
-    return { type: 'array', items, ...alternatives(options.map(({ items: _items, ...rest }) => rest)), ...nullable }
+  const types = new Set(options.map(typeName))
+  const are = (...names: readonly string[]) => [...types].every((type) => names.includes(type))
+  if (options.some((option) => typeName(option) === 'anything' && option.enum === undefined)) return { ...ANYTHING, ...nullable }
+  if (are('object')) return { ...unionOfObjects(options, path), ...nullable }
+  if (are('array')) return { ...unionOfArrays(options, path), ...nullable }
+  if (types.size > 1 && options.every((option) => option.enum !== undefined)) {
+    return { ...mixedEnum(options.flatMap((option) => option.enum ?? [])), ...nullable }
   }
   if (types.size === 1 && first.type !== undefined) return { ...unionOfScalars(first.type, options), ...nullable }
-  if ([...types].every((type) => type === 'integer' || type === 'number')) return { type: 'number', ...alternatives(options), ...nullable }
-  if ([...types].every((type) => type === 'integer' || type === 'number' || type === 'string' || type === 'int-or-string')) {
-    return { ...intOrString(options), ...nullable }
-  }
-  return { ...ANYTHING, ...nullable }
+  if (are('integer', 'number')) return { type: 'number', ...alternatives(options.map(explicit)), ...nullable }
+  if (are('integer', 'string', INT_OR_STRING)) return { ...intOrString(options), ...nullable }
+  const names = [...types].map((type) => TYPE_NAMES[type] ?? type).join(' and ')
+  throw new SchemaError(
+    path,
+    `the API server cannot tell ${names} apart in one field; use a field for each, or .meta({ '${KEEP}': true }) behind the union to have it keep whatever is given`,
+  )
+}
+
+const INT_OR_STRING = 'int-or-string'
+const KEEP = 'x-kubernetes-preserve-unknown-fields'
+const TYPE_NAMES: Record<string, string> = {
+  object: 'objects',
+  array: 'lists',
+  string: 'texts',
+  integer: 'whole numbers',
+  number: 'numbers',
+  boolean: 'booleans',
+  [INT_OR_STRING]: 'numbers or texts',
+}
+
+function typeName(schema: Schema): string {
+  return schema.type ?? (schema['x-kubernetes-int-or-string'] === true ? INT_OR_STRING : 'anything')
+}
+
+function unionOfArrays(options: readonly Schema[], path: string): Schema {
+  const items = options.map((option) => option.items ?? ANYTHING)
+  const types = distinct(items.map((item) => [typeName(item), item.nullable]))
+  if (types.length > 1)
+    throw new SchemaError(
+      path,
+      'the API server cannot tell lists of different items apart; use a field for each, or z.array(z.union([…])) for mixed ones',
+    )
+  return { type: 'array', items: union(items, `${path}[]`), ...alternatives(options) }
 }
 
 /** What can only be said of the field as a whole. */
@@ -199,31 +247,50 @@ const KEPT_BY_UNION = ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-int
 function unionOfScalars(type: string, options: readonly Schema[]): Schema {
   const enums = options.map((option) => option.enum)
   if (enums.every((values) => values !== undefined)) return { type, enum: [...new Set(enums.flat())] }
-  return { type, ...(type === 'integer' ? { format: commonFormat(options) } : {}), ...alternatives(options) }
+  if (type !== 'integer') return { type, ...alternatives(options) }
+  const format = commonFormat(options)
+  const wider = options.map((option) => (format === 'int64' && option.format === 'int32' ? withoutDivisor(explicit(option)) : option))
+  return { type, format, ...alternatives(wider) }
+}
+
+function withoutDivisor({ multipleOf, ...rest }: Schema): Schema {
+  return multipleOf === 1 ? rest : { multipleOf, ...rest }
 }
 
 function commonFormat(options: readonly Schema[]): string {
   return options.every((option) => option.format === 'int32') ? 'int32' : 'int64'
 }
 
-/** `pattern` and the lengths are only asked of strings, the bounds only of numbers: both may stand side by side. */
+/** `pattern` and the lengths are only asked of strings, the bounds only of numbers: both may stand side by side, or in `anyOf`. */
 function intOrString(options: readonly Schema[]): Schema {
-  const out: Schema = { 'x-kubernetes-int-or-string': true }
-  const strings = options.filter((option) => option.type !== 'integer' && option.type !== 'number')
-  const numbers = options.filter((option) => option.type !== 'string')
-  if (options.every((option) => option.enum !== undefined)) return { ...out, enum: options.flatMap((option) => option.enum ?? []) }
-  const [text] = strings
-  if (strings.length === 1 && text !== undefined) {
-    Object.assign(out, pick(text, ['minLength', 'maxLength', 'pattern']))
-    if (text.enum !== undefined && text.type === 'string') out.pattern = oneOf(text.enum.map(String))
-  }
-  const [number] = numbers
-  if (numbers.length === 1 && number !== undefined) {
-    Object.assign(out, pick(number, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']))
-    const values = (number.enum ?? []).filter((value) => typeof value === 'number')
-    if (values.length > 0) Object.assign(out, { minimum: Math.min(...values), maximum: Math.max(...values) })
-  }
-  return out
+  const texts = options.filter((option) => option.type !== 'integer').map(textChecks)
+  const numbers = options.filter((option) => option.type !== 'string').flatMap(numberChecks)
+  const both = [distinct(texts), distinct(numbers)].filter((parts) => !parts.some((part) => Object.keys(part).length === 0))
+  const single = both.flatMap((parts) => (parts.length === 1 ? parts : []))
+  const several = both.filter((parts) => parts.length > 1).map((anyOf) => ({ anyOf }))
+  const allOf = [...single.flatMap((part) => part.allOf ?? []), ...several]
+  return { 'x-kubernetes-int-or-string': true, ...Object.assign({}, ...single), ...(allOf.length === 0 ? {} : { allOf }) }
+}
+
+function textChecks({ type, enum: values, ...rest }: Schema): Schema {
+  if (type === undefined) return {}
+  return values === undefined ? valuesOnly(rest) : { pattern: oneOf(values.map(String)) }
+}
+
+/** An `enum` would be asked of texts as well. */
+function numberChecks({ type, enum: values, ...rest }: Schema): Schema[] {
+  if (type === undefined) return [{}]
+  if (values !== undefined) return values.map((value) => ({ minimum: Number(value), maximum: Number(value) }))
+  const { format: _width, ...checks } = explicit({ type, ...rest })
+  const { multipleOf, ...others } = valuesOnly({ ...checks, type: 'number' })
+  return [{ ...others, ...(multipleOf === 1 ? {} : pick({ multipleOf }, ['multipleOf'])) }]
+}
+
+/** A whole number's checks where its type is not said beside them. */
+function explicit(schema: Schema): Schema {
+  if (schema.type !== 'integer') return schema
+  const bounds = schema.format === 'int32' ? { minimum: INT32.least, maximum: INT32.most } : {}
+  return { multipleOf: 1, ...bounds, ...schema }
 }
 
 /** All fields of all alternatives outside, and inside of `anyOf` which of them go together. */
@@ -231,10 +298,10 @@ function unionOfObjects(options: readonly Schema[], path: string): Schema {
   const named = options.every((option) => option.additionalProperties === undefined)
   const open = options.some((option) => option['x-kubernetes-preserve-unknown-fields'] === true)
   if (!named) {
-    const values = options.map((option) => option.additionalProperties)
-    if (values.every((value) => typeof value === 'object'))
-      return { type: 'object', additionalProperties: union(values as Schema[], `${path}[*]`) }
-    return { type: 'object', ...ANYTHING }
+    throw new SchemaError(
+      path,
+      `the API server cannot tell maps (z.record()) from other maps or objects; use a field for each, or .meta({ '${KEEP}': true }) behind the union to have it keep whatever is given`,
+    )
   }
   const names = [...new Set(options.flatMap((option) => Object.keys(option.properties ?? {})))]
   const properties = Object.fromEntries(names.map((name) => [name, unitedProperty(options, name, `${path}.${name}`)]))
@@ -259,6 +326,12 @@ function unitedProperty(options: readonly Schema[], name: string, path: string):
     throw new SchemaError(
       path,
       'a default in one alternative of a union would be filled in for the others too; make the field optional, or give it the same default in all',
+    )
+  }
+  if (distinct(found.map((schema) => [typeName(schema), schema.nullable === true])).length > 1) {
+    throw new SchemaError(
+      path,
+      'it has another type in each alternative of a union, which the API server cannot tell apart; give it another name in each, or a type that is a union itself',
     )
   }
   const description = found.find((schema) => schema.description !== undefined)?.description
@@ -292,9 +365,21 @@ function intersection(parts: readonly Schema[], path: string): Schema {
   const strange = rest.find((part) => part.type !== first.type)
   if (strange !== undefined)
     throw new SchemaError(path, `z.intersection() of ${first.type ?? 'anything'} and ${strange.type ?? 'anything'} cannot be said in a CRD`)
+  for (const part of parts) refuseInPart(part, path)
+  const nullable = parts.every((part) => part.nullable === true) ? { nullable: true } : {}
+  const { nullable: _nullable, ...only } = first
   if (first.type !== 'object') {
+    const items =
+      first.items === undefined
+        ? {}
+        : {
+            items: intersection(
+              parts.map((part) => part.items ?? ANYTHING),
+              `${path}[]`,
+            ),
+          }
     const narrower = distinct(rest.map(valuesOnly)).filter((part) => Object.keys(part).length > 0)
-    return narrower.length === 0 ? first : { ...first, allOf: [...(first.allOf ?? []), ...narrower] }
+    return { ...only, ...items, ...(narrower.length === 0 ? {} : { allOf: [...(first.allOf ?? []), ...narrower] }), ...nullable }
   }
   const properties: Record<string, Schema> = {}
   for (const [name, schema] of parts.flatMap((part) => Object.entries(part.properties ?? {}))) {
@@ -302,14 +387,23 @@ function intersection(parts: readonly Schema[], path: string): Schema {
   }
   const required = [...new Set(parts.flatMap((part) => part.required ?? []))]
   const all = parts.flatMap((part) => [...(part.anyOf === undefined ? [] : [{ anyOf: part.anyOf }]), ...(part.allOf ?? [])])
-  const open = parts.find((part) => part.additionalProperties !== undefined || part['x-kubernetes-preserve-unknown-fields'] === true)
+  const open = parts.some((part) => part['x-kubernetes-preserve-unknown-fields'] === true)
   return {
     type: 'object',
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
     ...(required.length > 0 ? { required } : {}),
-    ...(open === undefined ? {} : ANYTHING),
+    ...(open ? ANYTHING : {}),
     ...(all.length > 0 ? { allOf: all } : {}),
+    ...nullable,
   }
+}
+
+function refuseInPart(part: Schema, path: string): void {
+  if (part.additionalProperties !== undefined)
+    throw new SchemaError(path, 'z.intersection() with z.record() cannot be said in a CRD; put the map into a field of its own')
+  const said = Object.keys(part).find((key) => key === 'default' || (key.startsWith('x-kubernetes-') && !KEPT_BY_UNION.includes(key)))
+  if (said !== undefined)
+    throw new SchemaError(path, `${said} inside one part of an intersection; put it behind: z.intersection(…).meta(…)`)
 }
 
 const VALUE_KEYWORDS = [

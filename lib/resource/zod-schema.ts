@@ -3,7 +3,7 @@
  * would let objects in that the handler's types say cannot exist.
  */
 
-import { type core, toJSONSchema } from 'zod'
+import { type core, globalRegistry, safeParse, toJSONSchema } from 'zod'
 import { toRe2 } from './regexp.ts'
 import { type Schema, SchemaError } from './schema.ts'
 import { structural } from './structural.ts'
@@ -28,9 +28,20 @@ function check(type: Zod, path: string, above: readonly Zod[]): void {
   const inside = [...above, type]
   const { def } = type._zod
   checkChecks(type, path)
+  if ('coerce' in def && def.coerce === true && def.type !== 'date' && def.type !== 'bigint')
+    throw new SchemaError(path, `z.coerce changes the value, which the API server does not; use z.${def.type}()`)
   const children = CHILDREN[def.type]
   if (children === undefined) throw new SchemaError(path, REFUSED[def.type] ?? `z.${def.type}() ${NO_JSON}`)
   for (const [child, childPath] of children(type, path)) check(child as Zod, childPath, inside)
+  if (def.type === 'default' || def.type === 'prefault') checkDefaultFits(def.innerType, def.defaultValue, path)
+}
+
+/** Only once all that is inside is known to have no code of its own in it. */
+function checkDefaultFits(type: core.$ZodType, value: unknown, path: string): void {
+  const { error } = safeParse(type, value)
+  if (error === undefined) return
+  const [issue] = error.issues
+  throw new SchemaError(path, `its default ${JSON.stringify(value)} is none of its values: ${issue?.message}`)
 }
 
 type Child = readonly [core.$ZodType, string]
@@ -39,11 +50,18 @@ type Child = readonly [core.$ZodType, string]
 const CHILDREN: Partial<Record<Zod['_zod']['def']['type'], (type: Zod, path: string) => readonly Child[]>> = {
   object: (type, path) => {
     const { shape, catchall } = (type as core.$ZodObject)._zod.def
-    const fields = Object.entries(shape).map(([name, field]): Child => [field, `${path}.${name}`])
-    return catchall === undefined || catchall._zod.def.type === 'never' ? fields : [...fields, [catchall, `${path}[*]`]]
+    const rest = catchall?._zod.def.type
+    if (rest !== undefined && rest !== 'never' && rest !== 'unknown' && rest !== 'any')
+      throw new SchemaError(
+        path,
+        'catchall() cannot be checked beside named fields; put the others into a z.record() of their own, or use z.looseObject()',
+      )
+    return Object.entries(shape).map(([name, field]): Child => [field, `${path}.${name}`])
   },
   record: (type, path) => {
-    const { keyType, valueType } = (type as core.$ZodRecord)._zod.def
+    const { keyType, valueType, mode } = (type as core.$ZodRecord)._zod.def
+    if (mode === 'loose' && keysOf(keyType as Zod) !== undefined)
+      throw new SchemaError(path, 'z.looseRecord() of fixed keys cannot be said in a CRD; use z.partialRecord(), or z.looseObject()')
     checkKeys(keyType as Zod, path)
     return [[valueType, `${path}[*]`]]
   },
@@ -51,6 +69,8 @@ const CHILDREN: Partial<Record<Zod['_zod']['def']['type'], (type: Zod, path: str
   union: (type, path) => (type as core.$ZodUnion)._zod.def.options.map((option): Child => [option, path]),
   intersection: (type, path) => {
     const { left, right } = (type as core.$ZodIntersection)._zod.def
+    if ([left, right].some(isMap))
+      throw new SchemaError(path, 'z.intersection() with z.record() cannot be said in a CRD; put the map into a field of its own')
     return [
       [left, path],
       [right, path],
@@ -83,17 +103,24 @@ const CHILDREN: Partial<Record<Zod['_zod']['def']['type'], (type: Zod, path: str
   },
 }
 
+function isMap(type: core.$ZodType): boolean {
+  const { def } = (type as Zod)._zod
+  return def.type === 'record' && keysOf(def.keyType as Zod) === undefined
+}
+
 function innerType(type: Zod, path: string): readonly Child[] {
   return [[(type as core.$ZodOptional)._zod.def.innerType, path]]
 }
 
 function withDefault(type: Zod, path: string): readonly Child[] {
-  checkDefault(() => (type as core.$ZodDefault)._zod.def.defaultValue, path)
+  const { def } = (type as core.$ZodDefault)._zod
+  checkDefault(() => def.defaultValue, path)
   return innerType(type, path)
 }
 
 function withPatterns(type: Zod, path: string): readonly Child[] {
   checkPatterns(type, path)
+  if (type._zod.def.type === 'string') for (const one of stringChecks(type)) checkFormat(one, path)
   return []
 }
 
@@ -177,6 +204,19 @@ function checkPatterns(type: Zod, path: string): void {
   }
 }
 
+/** Formats that zod checks by code of its own, without a pattern, but the API server as well. */
+const BY_CODE = new Set(['url', 'ipv6', 'cidrv6'])
+
+/** What only code of zod's, or the user's, would check. */
+function checkFormat(check: StringCheck & { readonly hostname?: unknown; readonly protocol?: unknown }, path: string): void {
+  const { format, pattern } = check
+  if (format === undefined) return
+  if (format === 'url' && (check.hostname !== undefined || check.protocol !== undefined))
+    throw new SchemaError(path, 'the API server does not look into the parts of an URL; use z.url().regex(/^https:…/)')
+  if (pattern !== undefined || serverFormat(check) !== undefined || Object.hasOwn(INSTEAD, format) || BY_CODE.has(format)) return
+  throw new SchemaError(path, `the API server does not know the format ${format}; use .regex()`)
+}
+
 type StringCheck = { readonly format?: string; readonly pattern?: RegExp; readonly local?: boolean; readonly precision?: number | null }
 
 /** A text may be a format by itself (`z.email()`) and have checks beside. */
@@ -208,6 +248,9 @@ function amend(type: Zod, json: Schema): void {
     const format = stringChecks(type)
       .map(serverFormat)
       .find((name) => name !== undefined)
+    // Whoever names a format by `.meta()` means the API server's.
+    const asked = globalRegistry.get(type)?.['format']
+    if (asked !== undefined) json['askedFormat'] = asked
     delete json.pattern
     delete json.allOf
     if (format !== undefined) json.format = format

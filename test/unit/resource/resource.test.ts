@@ -94,7 +94,59 @@ describe('resource', () => {
     expect(names(resource(database))).to.deep.equal(['Ready', 'Reason', 'Age'])
     const engine = { name: 'Engine', type: 'string', jsonPath: '.spec.engine' } as const
     const ready = { name: 'Ready', type: 'boolean', jsonPath: '.status.ready' } as const
-    expect(names(resource({ ...database, printerColumns: [engine, ready] }))).to.deep.equal(['Engine', 'Ready', 'Reason', 'Age'])
+    const status = z.object({ ready: z.boolean() })
+    expect(names(resource({ ...database, status, printerColumns: [engine, ready] }))).to.deep.equal(['Engine', 'Ready', 'Reason', 'Age'])
+  })
+
+  it('serves several versions, and stores objects in the one that handlers see', () => {
+    const older = { version: 'v1alpha0', spec: z.object({ size: z.int().default(1) }), deprecated: 'use v1alpha1' }
+    const oldest = { version: 'v0alpha1', spec: z.object({}), served: false, deprecated: true }
+    const { apiVersion, crd } = resource({ ...database, versions: [older, oldest] })
+    expect(apiVersion).to.equal('db.example.com/v1alpha1')
+    const all = crd.spec.versions.map(({ name, served, storage, deprecated, deprecationWarning }) => [
+      name,
+      served,
+      storage,
+      deprecated,
+      deprecationWarning,
+    ])
+    expect(all).to.deep.equal([
+      ['v1alpha1', true, true, undefined, undefined],
+      ['v1alpha0', true, false, true, 'use v1alpha1'],
+      ['v0alpha1', false, false, true, undefined],
+    ])
+    const [, second] = crd.spec.versions
+    expect(second?.schema?.openAPIV3Schema).to.have.nested.property('properties.spec.properties.size')
+  })
+
+  it('stores objects in another version where that says so', () => {
+    const { crd } = resource({ ...database, versions: [{ version: 'v1', spec: z.object({}), storage: true }] })
+    expect(crd.spec.versions.map(({ name, storage }) => [name, storage])).to.deep.equal([
+      ['v1alpha1', false],
+      ['v1', true],
+    ])
+  })
+
+  it('lets its replicas be scaled', () => {
+    const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' }
+    const status = z.object({ replicas: z.int(), selector: z.string() })
+    expect(version(resource({ ...database, status, scale })).subresources).to.deep.equal({ status: {}, scale })
+  })
+
+  it('describes spec and status unless they describe themselves', () => {
+    const { properties } = schema(resource({ ...database, spec: z.object({}).describe('What to brew.') }))
+    expect([properties?.spec?.description, properties?.status?.description]).to.deep.equal([
+      'What to brew.',
+      'The state that the operator found.',
+    ])
+    expect(schema(resource(database)).properties?.spec?.description).to.equal('The desired state.')
+  })
+
+  it('takes paths that cannot be followed as they are', () => {
+    const paths = ['.spec.labels.app', '.spec.anything.a', '.spec.list[0].x', '.metadata.name']
+    const spec = z.object({ labels: z.record(z.string(), z.string()), anything: z.any(), list: z.array(z.object({ x: z.string() })) })
+    const printerColumns = paths.map((jsonPath) => ({ name: jsonPath, type: 'string', jsonPath }) as const)
+    expect(() => resource({ ...database, spec, printerColumns })).to.not.throw()
   })
 
   for (const [kind, plural] of Object.entries({
@@ -124,6 +176,52 @@ describe('resource', () => {
       'a type without a JSON form',
       { spec: z.object({ created: z.date() }) },
       'resource Database: spec.created: z.date() has no JSON form; use z.iso.datetime()',
+    ],
+    [
+      'a version twice',
+      { versions: [{ version: 'v1alpha1', spec: z.object({}) }] },
+      'resource Database: versions: v1alpha1 is there twice',
+    ],
+    ['another version without v', { versions: [{ version: '2', spec: z.object({}) }] }, "resource Database: version: expected 'v1'"],
+    [
+      'two versions that are stored',
+      { versions: ['v1', 'v2'].map((name) => ({ version: name, spec: z.object({}), storage: true })) },
+      'resource Database: versions: objects can be stored in one version only, not in v1 and v2',
+    ],
+    [
+      'a wrong type in another version, naming that',
+      { versions: [{ version: 'v1', spec: z.object({ at: z.date() }) }] },
+      'resource Database v1: spec.at: z.date()',
+    ],
+    [
+      'a column that no object has',
+      { printerColumns: [{ name: 'Engine', type: 'string', jsonPath: '.spec.engin' }] },
+      'resource Database: printerColumns Engine: there is no field .spec.engin',
+    ],
+    [
+      'a selectable field that no object has',
+      { selectableFields: ['.spec.size'] },
+      'resource Database: selectableFields: there is no field .spec.size',
+    ],
+    [
+      'a selectable field outside of spec and status',
+      { selectableFields: ['.metadata.name'] },
+      'resource Database: selectableFields: expected a path',
+    ],
+    [
+      'a selectable object',
+      { spec: z.object({ a: z.object({}) }), selectableFields: ['.spec.a'] },
+      'resource Database: selectableFields: .spec.a must be of type string or integer or boolean, not object',
+    ],
+    [
+      'replicas that are no number',
+      { scale: { specReplicasPath: '.spec.engine', statusReplicasPath: '.status.replicas' } },
+      'resource Database: scale.specReplicasPath: .spec.engine must be of type integer, not string',
+    ],
+    [
+      'replicas that nobody reports',
+      { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+      'resource Database: scale.statusReplicasPath: there is no field .status.replicas',
     ],
     [
       'conditions of its own',

@@ -66,7 +66,7 @@ describe('schemaOf', () => {
         .string()
         .readonly()
         .meta({ deprecated: true, examples: ['a', 'b'], title: 'T' }),
-      { type: 'string', title: 'T', example: 'a' },
+      { type: 'string', title: 'T', example: 'a', description: 'Deprecated.' },
     ],
     'a type used twice by its id': [
       z.object({ a: point, b: point.optional() }),
@@ -95,7 +95,81 @@ describe('schemaOf', () => {
       { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },
     ],
     'a union with a form that takes all': [z.union([z.string(), z.url()]), { type: 'string' }],
-    'types that have nothing in common': [z.union([z.string(), z.object({})]), { 'x-kubernetes-preserve-unknown-fields': true }],
+    'what should not be used any more in its description': [
+      z.string().describe('Use size.').meta({ deprecated: true }),
+      { type: 'string', description: 'Deprecated: Use size.' },
+    ],
+    'a union with anything': [z.union([z.string(), z.any()]), { 'x-kubernetes-preserve-unknown-fields': true }],
+    'literals of any types': [
+      z.union([z.literal('a'), z.literal(true)]),
+      { 'x-kubernetes-preserve-unknown-fields': true, enum: ['a', true] },
+    ],
+    'a number or a text of two kinds each': [
+      z.union([z.literal([1, 5]), z.int().min(10), z.string().regex(/^a/), z.enum(['b', 'c'])]),
+      {
+        'x-kubernetes-int-or-string': true,
+        allOf: [
+          { anyOf: [{ pattern: '^a' }, { pattern: '^(?:b|c)$' }] },
+          { anyOf: [{ minimum: 1, maximum: 1 }, { minimum: 5, maximum: 5 }, { minimum: 10 }] },
+        ],
+      },
+    ],
+    'a union inside of a union': [
+      z.union([z.union([z.int().min(3), z.string()]), z.enum(['a'])]),
+      { 'x-kubernetes-int-or-string': true, minimum: 3 },
+    ],
+    'a small whole number or a text with the bounds that its format says elsewhere': [
+      z.union([z.int32(), z.string()]),
+      { 'x-kubernetes-int-or-string': true, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+    ],
+    'whole and broken numbers with what tells them apart': [
+      z.union([z.int().min(5), z.number().max(2)]),
+      { type: 'number', anyOf: [{ multipleOf: 1, minimum: 5 }, { maximum: 2 }] },
+    ],
+    'small and large whole numbers': [
+      z.union([z.int32(), z.int().min(2 ** 40)]),
+      { type: 'integer', format: 'int64', anyOf: [{ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }, { minimum: 2 ** 40 }] },
+    ],
+    'lists of one type with what tells them apart': [
+      z.union([z.array(z.string().min(3)), z.array(z.string()).max(1)]),
+      { type: 'array', items: { type: 'string' }, anyOf: [{ items: { minLength: 3 } }, { maxItems: 1 }] },
+    ],
+    'an intersection of lists': [
+      z.intersection(z.array(z.string().min(3)), z.array(z.string().max(5)).max(2)),
+      {
+        type: 'array',
+        items: { type: 'string', minLength: 3, allOf: [{ maxLength: 5 }] },
+        allOf: [{ maxItems: 2, items: { maxLength: 5 } }],
+      },
+    ],
+    'null in an intersection only where all parts take it': [
+      z.intersection(z.string().nullable(), z.string().min(2)),
+      { type: 'string', allOf: [{ minLength: 2 }] },
+    ],
+    'a format of the API server by its name': [z.string().meta({ format: 'byte' }), { type: 'string', format: 'byte' }],
+    'an object of Kubernetes': [
+      z.looseObject({}).meta({ 'x-kubernetes-embedded-resource': true }),
+      { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-embedded-resource': true },
+    ],
+    'a rule with all that it may say': [
+      z.object({ min: z.int(), max: z.int() }).meta({
+        'x-kubernetes-validations': [
+          { rule: 'self.min <= self.max', messageExpression: "'wrong'", reason: 'FieldValueForbidden', fieldPath: '.max' },
+        ],
+      }),
+      {
+        type: 'object',
+        properties: { min: { type: 'integer', format: 'int64' }, max: { type: 'integer', format: 'int64' } },
+        required: ['min', 'max'],
+        'x-kubernetes-validations': [
+          { rule: 'self.min <= self.max', messageExpression: "'wrong'", reason: 'FieldValueForbidden', fieldPath: '.max' },
+        ],
+      },
+    ],
+    'a set': [
+      z.array(z.string()).meta({ 'x-kubernetes-list-type': 'set' }),
+      { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    ],
     'a union with null': [z.union([z.int(), z.null()]), { type: 'integer', format: 'int64', nullable: true }],
     'a union that says by .meta() how it is kept': [
       z.union([z.string(), z.object({})]).meta({ 'x-kubernetes-preserve-unknown-fields': true, description: 'Any.' }),
@@ -132,10 +206,6 @@ describe('schemaOf', () => {
         ],
       },
     ],
-    'fields that alternatives have in different types': [
-      z.union([z.object({ port: z.int() }), z.object({ port: z.string() })]),
-      { type: 'object', properties: { port: { 'x-kubernetes-int-or-string': true } }, required: ['port'] },
-    ],
   }
   for (const [name, [type, expected]] of Object.entries(table)) {
     it(`writes ${name}`, () => expect(field(type)).to.deep.equal(expected))
@@ -169,6 +239,7 @@ describe('schemaOf', () => {
           '"readOnly":',
           '"examples":',
           '"deprecated":',
+          '"askedFormat":',
           '"contentEncoding":',
           '"id":',
         ].includes(word),
@@ -214,6 +285,79 @@ describe('schemaOf', () => {
     'a default in one alternative': [
       z.union([z.object({ a: z.string().default('x') }), z.object({ b: z.string() })]),
       'spec.field.a: a default in one alternative of a union',
+    ],
+    'types that have nothing in common': [
+      z.union([z.string(), z.object({})]),
+      'spec.field: the API server cannot tell texts and objects apart in one field; use a field for each',
+    ],
+    'a broken number or a text': [z.union([z.number(), z.string()]), 'spec.field: the API server cannot tell numbers and texts apart'],
+    'lists of different items': [z.union([z.array(z.int()), z.array(z.string())]), 'spec.field: the API server cannot tell lists of'],
+    'maps of different values': [
+      z.union([z.record(z.string(), z.int()), z.record(z.string(), z.string())]),
+      'spec.field: the API server cannot tell maps (z.record())',
+    ],
+    'a map or an object': [
+      z.union([z.record(z.string(), z.int()), z.object({ a: z.string() })]),
+      'spec.field: the API server cannot tell maps',
+    ],
+    'a field of another type in each alternative': [
+      z.union([z.object({ port: z.int() }), z.object({ port: z.string() })]),
+      'spec.field.port: it has another type in each alternative',
+    ],
+    'an intersection with a map': [
+      z.intersection(z.object({ a: z.string() }), z.record(z.string(), z.string())),
+      'spec.field: z.intersection() with z.record()',
+    ],
+    'a rule in one part of an intersection': [
+      z.intersection(z.object({ a: z.string() }).meta({ 'x-kubernetes-validations': [{ rule: 'true' }] }), z.object({ b: z.string() })),
+      'spec.field: x-kubernetes-validations inside one part of an intersection; put it behind',
+    ],
+    'catchall()': [z.object({ a: z.string() }).catchall(z.int()), 'spec.field: catchall() cannot be checked beside named fields'],
+    'z.looseRecord() of fixed keys': [z.looseRecord(z.enum(['a']), z.string()), 'spec.field: z.looseRecord() of fixed keys'],
+    'z.coerce': [z.coerce.number(), 'spec.field: z.coerce changes the value, which the API server does not; use z.number()'],
+    'parts of an URL': [z.httpUrl(), 'spec.field: the API server does not look into the parts of an URL'],
+    'z.jwt()': [z.jwt(), 'spec.field: the API server does not know the format jwt; use .regex()'],
+    'a format by code': [
+      z.stringFormat('even', (text) => text.length % 2 === 0),
+      'spec.field: the API server does not know the format even; use .regex()',
+    ],
+    'a default that is none of its values': [z.int().min(5).default(1), 'spec.field: its default 1 is none of its values: Too small'],
+    'a default of an object that is none of its values': [
+      z.object({ a: z.string() }).prefault({} as { a: string }),
+      'spec.field: its default {} is none of its values',
+    ],
+    'an extension that nobody knows': [
+      z.array(z.string()).meta({ 'x-kubernetes-listtype': 'set' }),
+      'spec.field: .meta(): the API server does not know x-kubernetes-listtype, but x-kubernetes-validations, x-kubernetes-list-type',
+    ],
+    'a list type that nobody knows': [
+      z.array(z.string()).meta({ 'x-kubernetes-list-type': 'bag' as 'set' }),
+      "spec.field: .meta(): x-kubernetes-list-type: expected 'atomic', 'set' or 'map', not",
+    ],
+    'a list type of a text': [
+      z.string().meta({ 'x-kubernetes-list-type': 'set' }),
+      'spec.field: .meta(): x-kubernetes-list-type is for z.array()',
+    ],
+    'an embedded text': [z.string().meta({ 'x-kubernetes-embedded-resource': true }), 'is for z.object() and z.record()'],
+    'a rule that is a text': [
+      z.string().meta({ 'x-kubernetes-validations': ['self != ""'] as never }),
+      'spec.field: .meta(): x-kubernetes-validations: expected a list of rules',
+    ],
+    'a list by keys without keys': [
+      z.array(z.object({ name: z.string() })).meta({ 'x-kubernetes-list-type': 'map' }),
+      'spec.field: .meta(): a list of type map needs',
+    ],
+    'keys of a list that is none by keys': [
+      z.array(z.object({ name: z.string() })).meta({ 'x-kubernetes-list-map-keys': ['name'] }),
+      "spec.field: .meta(): 'x-kubernetes-list-map-keys' is for lists",
+    ],
+    'a key that the items do not have': [
+      z.array(z.object({ name: z.string() })).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['id'] }),
+      'spec.field: .meta(): the items of the list have no field id',
+    ],
+    'a key that may be absent': [
+      z.array(z.object({ name: z.string().optional() })).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+      'spec.field[].name: a key of a list of type map must be given',
     ],
     'a field deep inside': [z.array(z.record(z.string(), z.object({ at: z.date() }))), 'spec.field[][*].at: z.date() has no JSON form'],
   }
