@@ -401,13 +401,10 @@ class Cluster implements TestCluster {
 
   /** What a reader of a failure wants to know next. */
   #story(): string {
-    const due = this.#manual?.nextDue
-    const next =
-      due === undefined ? '' : `\n  the clock stands; it would be ${formatDuration(due - this.#clock.monotonic())} to what is due next`
     const problem = this.#operator?.problem
     const lines = this.#logs.slice(-LINES).map((line) => `\n    ${lineText(line)}`)
     const said = lines.length === 0 ? '' : `\n  the operator's last lines:${lines.join('')}`
-    return `${next}${problem === undefined ? '' : `\n  the operator waits for ${problem}`}${said}`
+    return `${problem === undefined ? '' : `\n  the operator waits for ${problem}`}${said}`
   }
 }
 
