@@ -106,12 +106,14 @@ class Normaliser {
   }
 
   #text(text: string): string {
-    let out = text.replaceAll(this.#chosen.id, '<id>')
+    const { id } = this.#chosen
+    let out = text.replaceAll(id, '<id>').replaceAll(`${id[0]?.toUpperCase()}${id.slice(1)}`, '<Id>')
     for (const [name, instead] of this.#generated) out = out.replaceAll(name, instead)
     return (
       out
         .replace(UUID, (uid) => this.#uid(uid))
         .replace(TIME, (time, fraction) => (this.#isRecent(time) ? (fraction === undefined ? '<time>' : '<micro time>') : time))
+        .replace(/kube-api-access-\w{5}/g, 'kube-api-access-<generated>')
         .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>')
         .replace(/hash=[0-9A-F]{20,}/g, 'hash=<hash>')
         .replace(/\b10\.0\.0\.\d+\b/g, (address) => (this.#chosen.sent.includes(address) ? address : '<ip>'))

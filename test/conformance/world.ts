@@ -242,7 +242,7 @@ export class Watch {
 
   /** Waits for so many events, and a moment longer for one too many; writes down what came. */
   async events(count: number): Promise<readonly WatchEvent[]> {
-    const came = await this.#wait(() => this.stream.events.length >= count || this.stream.ended)
+    const came = await this.#wait(() => this.#told().length >= count || this.stream.ended)
     await pause(SILENCE_MS)
     return this.#write(!came)
   }
@@ -252,9 +252,14 @@ export class Watch {
     return this.#write(!came)
   }
 
+  /** Without bookmarks, which may come at any time, but for the one that ends the state. */
+  #told(): WatchEvent[] {
+    return this.stream.events.filter((each) => typeof each === 'string' || each.type !== 'BOOKMARK' || endsState(each.object))
+  }
+
   #write(late: boolean): readonly WatchEvent[] {
     const { status, type, ended } = this.stream
-    const events = [...this.stream.events]
+    const events = this.#told()
     this.#log?.push({ ask: this.#label, status, ...typed(type), events, ended, ...(late && { late }) })
     return events
   }
@@ -272,6 +277,8 @@ export class Watch {
     })
   }
 }
+
+const endsState = (object: Body) => object.metadata?.annotations?.['k8s.io/initial-events-end'] === 'true' || object.kind === 'Table'
 
 function exchangeOf(ask: string, { status, type, warnings, retryAfter, body }: Answer, pick?: (body: Body) => unknown): Exchange {
   return {
