@@ -1,41 +1,52 @@
 import { expect } from 'chai'
 import { Deployment, PodDisruptionBudget } from 'tsop/kinds'
-import { inNamespace, type World } from '../../test/cluster/cluster.ts'
+import { embedded, type TestCluster } from 'tsop/testing'
+import { BudgetHandler } from './budget.ts'
 
 describe('the example disruption-budgets', () => {
-  it(
-    'gives a Deployment with several replicas a budget, and nothing else',
-    inNamespace(async (t) => {
-      await t.startOperator({ handlers: 'examples/disruption-budgets/budget.ts' })
-      await t.apply(deployment('web', 3), deployment('single', 1), deployment('careless', 3, { 'example.com/disruption-budget': 'none' }))
+  let cluster: TestCluster
+  beforeEach(async () => {
+    cluster = await embedded({ handlers: [BudgetHandler] })
+  })
+  afterEach(() => cluster.close())
 
-      const made = await t.until(() => budget(t, 'web'), 'the budget of web')
-      expect(made.spec).to.deep.equal({ maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } })
-      expect(made.metadata.ownerReferences?.[0]).to.include({ kind: 'Deployment', name: 'web', controller: true })
-      const web = await t.client.get(Deployment, t.ref('web'))
-      expect(web.metadata.finalizers).to.equal(undefined)
-      expect(await budget(t, 'single')).to.equal(undefined)
-      expect(await budget(t, 'careless')).to.equal(undefined)
-    }),
-  )
+  it('gives a Deployment with several replicas a budget, and nothing else', async () => {
+    await cluster.apply(
+      deployment('web', 3),
+      deployment('single', 1),
+      deployment('careless', 3, { 'example.com/disruption-budget': 'none' }),
+    )
+    await cluster.settled()
+    const { items } = await cluster.client.list(PodDisruptionBudget)
+    expect(items.map(({ metadata, spec }) => [metadata.name, spec])).to.deep.equal([
+      ['web', { maxUnavailable: 1, selector: { matchLabels: { app: 'web' } } }],
+    ])
+    expect(cluster.writes().map(String)).to.deep.equal(['apply PodDisruptionBudget default/web'])
+  })
 
-  it(
-    'takes the budget away when one replica is left, and brings it back',
-    inNamespace(async (t) => {
-      await t.startOperator({ handlers: 'examples/disruption-budgets/budget.ts' })
-      await t.apply(deployment('web', 2))
-      await t.until(() => budget(t, 'web'), 'the budget')
-      await t.kubectl('scale', 'deployment', 'web', '--replicas=1')
-      await t.until(async () => (await budget(t, 'web')) === undefined, 'the budget to go')
-      await t.kubectl('scale', 'deployment', 'web', '--replicas=2')
-      await t.until(() => budget(t, 'web'), 'the budget to come back')
-    }),
-  )
+  it('takes the budget away when one replica is left, and brings it back', async () => {
+    const budgets = async () => (await cluster.client.list(PodDisruptionBudget)).items.length
+    const scale = (replicas: number) =>
+      cluster.client.patch(Deployment, { name: 'web', namespace: 'default' }, { type: 'merge', value: { spec: { replicas } } })
+    await cluster.apply(deployment('web', 2))
+    await cluster.settled()
+    expect(await budgets()).to.equal(1)
+    await scale(1)
+    await cluster.settled()
+    expect(await budgets()).to.equal(0)
+    await scale(2)
+    await cluster.settled()
+    expect(await budgets()).to.equal(1)
+  })
+
+  it('goes with its Deployment', async () => {
+    await cluster.apply(deployment('web', 2))
+    await cluster.settled()
+    await cluster.client.delete(Deployment, { name: 'web', namespace: 'default' })
+    await cluster.settled()
+    expect((await cluster.client.list(PodDisruptionBudget)).items).to.deep.equal([])
+  })
 })
-
-function budget(t: World, name: string): Promise<PodDisruptionBudget | undefined> {
-  return t.client.find(PodDisruptionBudget, t.ref(name))
-}
 
 const deployment = (name: string, replicas: number, labels: Record<string, string> = {}) => ({
   apiVersion: 'apps/v1',

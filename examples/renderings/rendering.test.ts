@@ -1,79 +1,73 @@
 import { expect } from 'chai'
+import { condition, embedded, ready, type TestCluster } from 'tsop/testing'
 import { JobService } from '../../handlers/job-service/job-service.ts'
-import type { Condition } from '../../lib/resource/kind.ts'
-import { inNamespace, type World } from '../../test/cluster/cluster.ts'
-import { Rendering } from './rendering.ts'
+import { Rendering, RenderingHandler } from './rendering.ts'
 
 describe('the example renderings', () => {
-  it(
-    'starts one job, shows its progress, and ends with its result',
-    inNamespace(async (t) => {
-      const { farm, start } = await world(t)
-      await start()
-      await t.apply(intro)
+  const ref = { name: 'intro', namespace: 'default' }
+  const intro = { apiVersion: 'media.example.com/v1alpha1', kind: 'Rendering', metadata: ref, spec: { scene: 'sunrise' } }
+  let farm: JobService
+  let cluster: TestCluster
+  beforeEach(async () => {
+    farm = await JobService.start()
+    process.env['RENDER_URL'] = farm.url
+    cluster = await embedded({ handlers: [RenderingHandler] })
+  })
+  afterEach(async () => {
+    delete process.env['RENDER_URL']
+    await cluster.close()
+    await farm.stop()
+  })
+  const rendering = () => cluster.client.get(Rendering, ref)
 
-      const [job] = await t.until(() => farm.jobs.length > 0 && farm.jobs, 'the job to be started')
-      expect(job?.request).to.deep.equal({ scene: 'sunrise', frames: 1 })
-      const waiting = async () => {
-        const shown = await condition(t, 'Reconciling')
-        return shown?.reason === 'Rendering' && shown.message === 'in progress'
-      }
-      await t.until(waiting, 'the job to be shown')
+  it('starts one job, shows its progress, and ends with its result', async () => {
+    await cluster.apply(intro)
+    await cluster.settled()
+    expect(farm.jobs.map(({ request }) => request)).to.deep.equal([{ scene: 'sunrise', frames: 1 }])
+    expect(condition(await rendering(), 'Reconciling')).to.include({ status: 'True', reason: 'Rendering', message: 'in progress' })
 
-      farm.finish(job!.key)
-      await t.kubectl('wait', '--for=condition=Ready', 'rendering/intro', '--timeout=30s')
-      expect((await t.client.get(Rendering, t.ref('intro'))).status?.location).to.equal(`results/${job!.key}`)
-      expect(farm.jobs).to.have.length(1)
-    }),
-  )
+    await cluster.clock.advance('1m')
+    expect(condition(await rendering(), 'Reconciling')?.status).to.equal('True')
+    farm.finish(farm.jobs[0]!.key)
+    await cluster.clock.advance('10s')
+    expect(ready(await rendering())).to.equal(true)
+    expect((await rendering()).status?.location).to.equal(`results/${farm.jobs[0]!.key}`)
+    expect(farm.jobs).to.have.length(1)
+  })
 
-  it(
-    'does not start the job again after a kill',
-    inNamespace(async (t) => {
-      const { farm, start } = await world(t)
-      const first = await start()
-      await t.apply(intro)
-      await t.until(() => farm.jobs.length > 0, 'the job to be started')
-      await first.stop('SIGKILL')
+  it('does not start the job again after a kill, wherever it comes', async () => {
+    await cluster.apply(intro)
+    // From the first request on, kill it after each.
+    for (let requests = 0; farm.jobs.length === 0 || requests < 6; requests++) {
+      await cluster.until(() => cluster.writes().length >= requests || farm.jobs.length > 0)
+      await cluster.restart()
+    }
+    await cluster.settled()
+    farm.finish(farm.jobs[0]!.key)
+    await cluster.until(rendering, ready)
+    expect(farm.jobs).to.have.length(1)
+  })
 
-      await start()
-      farm.finish(farm.jobs[0]!.key)
-      await t.kubectl('wait', '--for=condition=Ready', 'rendering/intro', '--timeout=30s')
-      expect(farm.jobs).to.have.length(1)
-    }),
-  )
+  it('stalls where the job failed, and tries anew once the object is touched', async () => {
+    await cluster.apply(intro)
+    await cluster.settled()
+    farm.fail(farm.jobs[0]!.key, 'out of memory')
+    const stalled = await cluster.until(async () => condition(await rendering(), 'Stalled'))
+    expect(stalled.status).to.equal('True')
+    expect(stalled.message).to.include('out of memory')
+    await cluster.clock.advance('10h')
+    expect(farm.jobs).to.have.length(1)
 
-  it(
-    'stalls where the job failed, and tries anew once the object is touched',
-    inNamespace(async (t) => {
-      const { farm, start } = await world(t)
-      await start()
-      await t.apply(intro)
-      await t.until(() => farm.jobs.length > 0, 'the job to be started')
-      farm.fail(farm.jobs[0]!.key, 'out of memory')
-      const stalled = await t.until(() => condition(t, 'Stalled'), 'the failure to be shown')
-      expect(stalled.status).to.equal('True')
-      expect(stalled.message).to.include('out of memory')
+    await cluster.client.patch(Rendering, ref, { type: 'merge', value: { metadata: { annotations: { try: 'again' } } } })
+    await cluster.settled()
+    expect(farm.jobs).to.have.length(2)
+    farm.finish(farm.jobs[1]!.key)
+    await cluster.until(rendering, ready)
+  })
 
-      await t.kubectl('annotate', 'rendering', 'intro', 'try=again')
-      await t.until(() => farm.jobs.length > 1, 'another job')
-      farm.finish(farm.jobs[1]!.key)
-      await t.kubectl('wait', '--for=condition=Ready', 'rendering/intro', '--timeout=30s')
-    }),
-  )
+  it('is one job: its spec cannot be changed', async () => {
+    await cluster.apply(intro)
+    const change = cluster.client.patch(Rendering, ref, { type: 'merge', value: { spec: { scene: 'sunset' } } })
+    expect(String(await change.catch((error) => error))).to.include('a rendering cannot be changed; make another one')
+  })
 })
-
-const intro = { apiVersion: 'media.example.com/v1alpha1', kind: 'Rendering', metadata: { name: 'intro' }, spec: { scene: 'sunrise' } }
-
-async function world(t: World) {
-  await t.install(Rendering)
-  const farm = await JobService.start()
-  t.onEnd(() => farm.stop())
-  const env = { RENDER_URL: farm.url, RENDER_POLL: '200ms' }
-  return { farm, start: () => t.startOperator({ handlers: 'examples/renderings/rendering.ts', env }) }
-}
-
-async function condition(t: World, type: string): Promise<Condition | undefined> {
-  const { status } = await t.client.get(Rendering, t.ref('intro'))
-  return status?.conditions?.find((each) => each.type === type)
-}

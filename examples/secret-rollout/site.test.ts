@@ -1,54 +1,54 @@
 import { expect } from 'chai'
-import { Deployment, ReplicaSet } from 'tsop/kinds'
-import { inNamespace, type World } from '../../test/cluster/cluster.ts'
-import { Site } from './site.ts'
+import { Deployment, ReplicaSet, Secret } from 'tsop/kinds'
+import { condition, embedded, ready, type TestCluster } from 'tsop/testing'
+import { Site, SiteHandler } from './site.ts'
 
 describe('the example secret-rollout', () => {
-  it(
-    'rolls the pods when the contents of their Secret change',
-    inNamespace(async (t) => {
-      await start(t)
-      await t.apply(secret('hello'), site)
-      const before = await t.until(() => checksum(t), 'the deployment')
+  const ref = { name: 'shop', namespace: 'default' }
+  let cluster: TestCluster
+  beforeEach(async () => {
+    cluster = await embedded({ handlers: [SiteHandler], simulate: true })
+  })
+  afterEach(() => cluster.close())
 
-      await t.apply(secret('good morning'))
-      await t.until(async () => (await checksum(t)) !== before, 'another checksum')
-      const sets = () => t.client.list(ReplicaSet, { namespace: t.namespace })
-      await t.until(async () => (await sets()).items.length === 2, 'the second ReplicaSet')
-    }),
-  )
+  const checksum = async () => {
+    const deployment = await cluster.client.find(Deployment, ref)
+    return deployment?.spec?.template.metadata?.annotations?.['web.example.com/secret-checksum']
+  }
 
-  it(
-    'leaves the pods alone when only a label of the Secret changes, or another Secret',
-    inNamespace(async (t) => {
-      await start(t)
-      await t.apply(secret('hello'), site)
-      const before = await t.until(() => checksum(t), 'the deployment')
+  it('rolls the pods when the contents of their Secret change', async () => {
+    await cluster.apply(secret('hello'), site)
+    await cluster.settled()
+    const before = await checksum()
+    expect(before).to.be.a('string')
 
-      await t.kubectl('label', 'secret', 'shop-config', 'colour=green')
-      await t.apply({ ...secret('other'), metadata: { name: 'other' } })
-      // What a later change brings about is seen after all that the earlier ones could have.
-      await t.kubectl('patch', 'site', 'shop', '--type=merge', '-p', '{"spec":{"replicas":3}}')
-      await t.until(async () => (await deployment(t))?.spec?.replicas === 3, 'three replicas')
-      expect(await checksum(t)).to.equal(before)
-    }),
-  )
+    await cluster.apply(secret('good morning'))
+    await cluster.settled()
+    expect(await checksum()).to.not.equal(before)
+    const sets = (await cluster.client.list(ReplicaSet)).items
+    expect(sets.map(({ status }) => status?.readyReplicas ?? 0).sort()).to.deep.equal([0, 1])
+  })
 
-  it(
-    'waits for a Secret that is not there, and goes on as soon as it is',
-    inNamespace(async (t) => {
-      await start(t)
-      await t.apply(site)
-      const waits = async () => {
-        const { status } = await t.client.get(Site, t.ref('shop'))
-        return status?.conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'SecretMissing')
-      }
-      await t.until(waits, 'the wait to be shown')
-      await t.apply(secret('hello'))
-      await t.kubectl('wait', '--for=condition=Ready', 'site/shop', '--timeout=30s')
-      expect(await checksum(t)).to.be.a('string')
-    }),
-  )
+  it('leaves the pods alone when only a label of the Secret changes, or another Secret', async () => {
+    await cluster.apply(secret('hello'), site)
+    await cluster.settled()
+    cluster.resetRequests()
+    const label = { metadata: { labels: { colour: 'green' } } }
+    await cluster.client.patch(Secret, { name: 'shop-config', namespace: 'default' }, { type: 'merge', value: label })
+    await cluster.apply({ ...secret('other'), metadata: { name: 'other' } })
+    await cluster.settled()
+    expect(cluster.writes()).to.deep.equal([])
+  })
+
+  it('waits for a Secret that is not there, and goes on as soon as it is', async () => {
+    await cluster.apply(site)
+    await cluster.settled()
+    expect(condition(await cluster.client.get(Site, ref), 'Reconciling')?.reason).to.equal('SecretMissing')
+    await cluster.apply(secret('hello'))
+    await cluster.settled()
+    expect(ready(await cluster.client.get(Site, ref))).to.equal(true)
+    expect(await checksum()).to.be.a('string')
+  })
 })
 
 const site = {
@@ -63,16 +63,3 @@ const secret = (greeting: string) => ({
   metadata: { name: 'shop-config' },
   stringData: { GREETING: greeting },
 })
-
-async function start(t: World): Promise<void> {
-  await t.install(Site)
-  await t.startOperator({ handlers: 'examples/secret-rollout/site.ts' })
-}
-
-function deployment(t: World): Promise<Deployment | undefined> {
-  return t.client.find(Deployment, t.ref('shop'))
-}
-
-async function checksum(t: World): Promise<string | undefined> {
-  return (await deployment(t))?.spec?.template.metadata?.annotations?.['web.example.com/secret-checksum']
-}

@@ -1,60 +1,56 @@
 import { expect } from 'chai'
 import { Namespace, ResourceQuota, RoleBinding } from 'tsop/kinds'
-import { inNamespace, type World } from '../../test/cluster/cluster.ts'
-import { Team } from './team.ts'
+import { embedded, ready, type TestCluster } from 'tsop/testing'
+import { Team, TeamHandler } from './team.ts'
 
 describe('the example teams', () => {
-  it(
-    'gives a team a namespace that it owns, with a quota and its members',
-    inNamespace(async (t) => {
-      const { name, namespace } = await start(t)
-      await t.apply(team(name, { members: ['ada', 'grace'], pods: 7 }))
-      await t.kubectl('wait', '--for=condition=Ready', `team/${name}`, '--timeout=30s')
+  const namespace = 'team-harbour'
+  let cluster: TestCluster
+  beforeEach(async () => {
+    cluster = await embedded({ handlers: [TeamHandler] })
+  })
+  afterEach(() => cluster.close())
 
-      const { metadata, status } = await t.client.get(Team, { name })
-      expect(status?.namespace).to.equal(namespace)
-      const made = await t.client.get(Namespace, { name: namespace })
-      expect(made.metadata.ownerReferences).to.have.length(1)
-      expect(made.metadata.ownerReferences?.[0]).to.include({ uid: metadata.uid, kind: 'Team', controller: true })
-      const quota = await t.client.get(ResourceQuota, { name: 'team', namespace })
-      expect(quota.spec?.hard).to.deep.equal({ pods: '7' })
-      const binding = await t.client.get(RoleBinding, { name: 'team-members', namespace })
-      expect(binding.subjects?.map((subject) => subject.name)).to.deep.equal(['ada', 'grace'])
-    }),
-  )
+  const quota = async () => (await cluster.client.get(ResourceQuota, { name: 'team', namespace })).spec?.hard
+  const binding = () => cluster.client.find(RoleBinding, { name: 'team-members', namespace })
 
-  it(
-    'takes the rights away with the last member',
-    inNamespace(async (t) => {
-      const { name, namespace } = await start(t)
-      await t.apply(team(name, { members: ['ada'] }))
-      const binding = () => t.client.find(RoleBinding, { name: 'team-members', namespace })
-      await t.until(binding, 'the binding')
-      await t.apply(team(name, { members: [] }))
-      await t.until(async () => (await binding()) === undefined, 'the binding to go')
-    }),
-  )
+  it('gives a team a namespace that it owns, with a quota and its members', async () => {
+    await cluster.apply(harbour({ members: ['ada', 'grace'], pods: 7 }))
+    await cluster.settled()
+    const team = await cluster.client.get(Team, { name: 'harbour' })
+    expect(ready(team)).to.equal(true)
+    expect(team.status?.namespace).to.equal(namespace)
+    const { metadata } = await cluster.client.get(Namespace, { name: namespace })
+    expect(metadata.ownerReferences?.map(({ uid }) => uid)).to.deep.equal([team.metadata.uid])
+    expect(await quota()).to.deep.equal({ pods: '7' })
+    expect((await binding())?.subjects?.map(({ name }) => name)).to.deep.equal(['ada', 'grace'])
+  })
 
-  it(
-    'puts a quota back that somebody changed',
-    inNamespace(async (t) => {
-      const { name, namespace } = await start(t)
-      await t.apply(team(name, { pods: 3 }))
-      const pods = async () => (await t.client.find(ResourceQuota, { name: 'team', namespace }))?.spec?.hard?.['pods']
-      await t.until(async () => (await pods()) === '3', 'the quota')
-      await t.kubectl('patch', 'quota', 'team', '-n', namespace, '--type=merge', '-p', '{"spec":{"hard":{"pods":"1000"}}}')
-      await t.until(async () => (await pods()) === '3', 'the quota to be put back')
-    }),
-  )
+  it('takes the rights away with the last member', async () => {
+    await cluster.apply(harbour({ members: ['ada'] }))
+    await cluster.settled()
+    expect(await binding()).to.be.an('object')
+    await cluster.apply(harbour({ members: [] }))
+    await cluster.settled()
+    expect(await binding()).to.equal(undefined)
+  })
+
+  it('puts a quota back that somebody changed', async () => {
+    await cluster.apply(harbour({ pods: 3 }))
+    await cluster.settled()
+    const value = { spec: { hard: { pods: '1000' } } }
+    await cluster.client.patch(ResourceQuota, { name: 'team', namespace }, { type: 'merge', value })
+    await cluster.settled()
+    expect(await quota()).to.deep.equal({ pods: '3' })
+  })
+
+  it('takes the namespace along when it goes', async () => {
+    await cluster.apply(harbour({}))
+    await cluster.settled()
+    await cluster.client.delete(Team, { name: 'harbour' })
+    await cluster.settled()
+    expect(await cluster.client.find(Namespace, { name: namespace })).to.equal(undefined)
+  })
 })
 
-const team = (name: string, spec: object) => ({ apiVersion: 'org.example.com/v1alpha1', kind: 'Team', metadata: { name }, spec })
-
-async function start(t: World): Promise<{ name: string; namespace: string }> {
-  await t.install(Team)
-  const name = `t-${t.id}`
-  t.onEnd(() => t.kubectl('delete', 'team', name, '--ignore-not-found', '--wait=false'))
-  t.onEnd(() => t.kubectl('delete', 'namespace', `team-${name}`, '--ignore-not-found', '--wait=false'))
-  await t.startOperator({ handlers: 'examples/teams/team.ts', allNamespaces: true })
-  return { name, namespace: `team-${name}` }
-}
+const harbour = (spec: object) => ({ apiVersion: 'org.example.com/v1alpha1', kind: 'Team', metadata: { name: 'harbour' }, spec })
