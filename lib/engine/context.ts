@@ -128,6 +128,10 @@ export class RunContext implements Context<KubeObject> {
     this.#run.event(type, reason, message)
   }
 
+  get fencingToken(): string {
+    return this.#run.fencingToken
+  }
+
   idempotencyKey(step: string, ...parts: string[]): string {
     return idempotencyKey(this.#run.primary.uid, step, parts)
   }
@@ -141,6 +145,8 @@ export class RunContext implements Context<KubeObject> {
       signal: run.signal,
       now: run.now,
       log: run.log,
+      fencingToken: () => run.fencingToken,
+      check: () => run.check(),
       mayRetryFailed: run.mayRetryFailed,
       touch: () => run.touch(),
       rebase: () => run.rebase(),

@@ -9,6 +9,7 @@ import { matchesFields, matchesLabels } from '../api/selectors.ts'
 import { isForbidden, StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
+import type { Leadership } from '../leadership/leadership.ts'
 import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
@@ -53,6 +54,8 @@ export interface ControllerOptions {
   readonly namespaces: readonly string[] | undefined
   readonly concurrency: number | undefined
   readonly event: RecordEvent
+  /** Absent: this process always leads. */
+  readonly leadership?: Leadership | undefined
   readonly observer?: Observer | undefined
   readonly tracing?: Tracing | undefined
   /** Called whenever `state`, `problem` or what is going on may have changed. */
@@ -67,6 +70,7 @@ export interface ControllerScope extends Pick<ControllerOptions, 'spec' | 'insta
   readonly facts: Facts
   readonly fieldManager: string
   readonly timeoutMs: number
+  readonly leadership: Leadership | undefined
   readonly knownDifferences: KnownDifferences
   readonly statusEchoes: StatusEchoes
   /** Whether lines of level info are written. */
@@ -97,6 +101,7 @@ export class Controller implements ControllerScope {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly event: RecordEvent
+  readonly leadership: Leadership | undefined
   readonly concurrency: number
   readonly knownDifferences: KnownDifferences = new Map()
   readonly statusEchoes = new StatusEchoes()
@@ -131,6 +136,7 @@ export class Controller implements ControllerScope {
     this.fieldManager = options.name
     this.signal = options.signal
     this.event = options.event
+    this.leadership = options.leadership
     this.#kind = options.spec.kind
     this.#facts = { hasDelete: false, finalizer: '' }
     this.log = options.log.child({ controller: kindName(this.#kind) })
@@ -237,7 +243,8 @@ export class Controller implements ControllerScope {
         wake: (key) => this.#wake(key, 'related'),
       })
       this.#subscribe(source, (change) => {
-        if (this.#phase === 'running') mapper.map(change)
+        // While another process leads, every object waits in the queue anyway.
+        if (this.#phase === 'running' && this.#leads) mapper.map(change)
       })
       this.#mappers.push(mapper)
       this.#unsubscribe.push(() => mapper.stop())
@@ -248,6 +255,12 @@ export class Controller implements ControllerScope {
     for (const key of this.#primaries.store.keys()) this.#enqueueListed(key)
     this.#o.changed()
     this.#pump()
+  }
+
+  /** This process leads from now on: what has gathered in the queue is run. */
+  lead(): void {
+    this.#pump()
+    this.#o.changed()
   }
 
   /** No new run begins; those that run go on. */
@@ -288,6 +301,11 @@ export class Controller implements ControllerScope {
     }
     for (const mapper of this.#mappers) if (mapper.busy > 0) unrest.push({ what: `a @watches method of ${this.spec.className}` })
     return unrest
+  }
+
+  /** What is being run, for people. */
+  get runNames(): readonly string[] {
+    return [...this.#runs.keys()].map((key) => `${this.spec.className} over ${key}`)
   }
 
   /** Keys that are not done: those that wait or have failed, with the reason. */
@@ -479,8 +497,12 @@ export class Controller implements ControllerScope {
 
   // ---- from the queue to the runs, and back ----
 
+  get #leads(): boolean {
+    return this.leadership?.leads ?? true
+  }
+
   #pump(): void {
-    while (this.#phase === 'running' && this.running < this.concurrency) {
+    while (this.#phase === 'running' && this.running < this.concurrency && this.#leads) {
       const key = this.#queue.take()
       if (key === undefined) return
       void this.#process(key)
@@ -497,7 +519,7 @@ export class Controller implements ControllerScope {
       const object = this.#primaries?.store.get(key)
       // One that has left the selection is not run by what was due before either.
       if (object !== undefined && !this.#isWanted(object)) this.#states.forget(key)
-      else if (object !== undefined && this.#phase === 'running') {
+      else if (object !== undefined && this.#phase === 'running' && this.#leads) {
         run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
         this.#runs.set(key, run)
         const pending = this.#states.toReport(key)

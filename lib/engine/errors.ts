@@ -1,6 +1,7 @@
 /**
  * All errors that tsop raises by itself, in one table. `docs/reference/errors.md` is tested against it.
  */
+import { redactText } from '../observe/redact.ts'
 import { REASON } from './outcome.ts'
 
 const TERMINAL = Symbol.for('tsop.TerminalError')
@@ -18,6 +19,7 @@ export const ERRORS = {
   TSOP_STATUS_MISSING: 'The definition of the kind has no status subresource.',
   TSOP_EXTERNAL_INVALID: 'A step of ctx.external was named or answered in a way that cannot be recorded.',
   TSOP_EXTERNAL_LOST: 'The external system no longer knows a job that was started.',
+  TSOP_LEASE_LOST: 'Something was to be written by a process that does not lead, or may not be leading any more.',
   TSOP_UNHANDLED: 'A promise of a handler that nobody awaited was rejected, or a callback of it threw.',
 } as const
 
@@ -68,7 +70,7 @@ export class StaleError extends Error {
   }
 }
 
-/** One line of an error for a condition or a log: its message, and those of its causes, where `fetch failed` hides what happened. */
+/** One line of an error for a condition or a log: its message, and those of its causes, where `fetch failed` hides what happened. Without what looks like a credential. */
 export function messageOf(error: unknown): string {
   let text = ownMessage(error)
   let cause = causeOf(error)
@@ -77,7 +79,7 @@ export function messageOf(error: unknown): string {
     if (!text.includes(more)) text += `: ${more}`
     cause = causeOf(cause)
   }
-  return text
+  return redactText(text)
 }
 
 function ownMessage(error: unknown): string {

@@ -49,6 +49,10 @@ export interface ExternalOptions {
   readonly signal: AbortSignal
   readonly now: () => string
   readonly log: Log
+  /** As `ctx.fencingToken`. */
+  readonly fencingToken: () => string
+  /** Throws where nothing may be done any more. */
+  readonly check: () => void
   /** Failures that this process has seen reported for this object, so that a failed job is tried anew only by a later run. */
   readonly mayRetryFailed: boolean
   /** A text that changes with the object's labels and annotations. */
@@ -93,14 +97,16 @@ export async function external<T>(step: string, job: ExternalJob<T>, options: Ex
   const current = record as ExternalRecord
   const call: ExternalCall = {
     idempotencyKey: current.key,
-    fencingToken: options.primary.resourceVersion,
+    fencingToken: options.fencingToken(),
     signal: options.signal,
     attempt: current.attempt,
   }
+  options.check()
   let state: ExternalState<T> | undefined
   if (known) state = checked(step, 'lookup', await job.lookup(call))
   // A run that was cut meanwhile may have a successor, and the answer of `lookup` may be old.
   options.signal.throwIfAborted()
+  options.check()
   if (state === undefined) {
     if (current.state === 'running') {
       throw new TsopError(

@@ -5,6 +5,8 @@
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Random, systemClock, systemRandom } from '../api/clock.ts'
 import { Cache } from '../cache/cache.ts'
+import type { Leadership } from '../leadership/leadership.ts'
+import { watchLoop } from '../leadership/loop-monitor.ts'
 import { EventRecorder } from '../observe/events.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { kindName } from '../resource/kind.ts'
@@ -40,6 +42,10 @@ export interface ManagerOptions {
    * true; false for an operator that is a guest in its process, such as in a test.
    */
   readonly ownsProcess?: boolean
+  /** Absent: this process always leads. Otherwise it runs nothing before `lead` is called. */
+  readonly leadership?: Leadership | undefined
+  /** Where the main thread stood when it was blocked, if somebody has looked. */
+  readonly blockedAt?: () => string | undefined
   /** Counts what happens. Default: nobody does. */
   readonly observer?: Observer | undefined
   /** Makes a span of each run, method and request. Default: nobody does. */
@@ -65,6 +71,7 @@ export class Manager {
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
   #stopping: Promise<void> | undefined
+  #unwatchLoop: (() => void) | undefined
 
   /** @throws TypeError for a concurrency that is no whole number from 1 on, or names a kind that no handler has */
   constructor(options: ManagerOptions) {
@@ -91,6 +98,7 @@ export class Manager {
           namespaces: options.namespaces,
           concurrency: concurrency.get(spec),
           event: (regarding, type, reason, message) => this.#events.record({ regarding, type, reason, message }),
+          leadership: options.leadership,
           observer,
           tracing,
           changed: () => this.#changed(),
@@ -105,6 +113,7 @@ export class Manager {
     if (this.#o.ownsProcess !== false) {
       process.on('unhandledRejection', this.#onUnhandled)
       process.on('uncaughtException', this.#onUncaught)
+      this.#unwatchLoop = watchLoop(this.#clock, (ms) => this.#blocked(ms))
     }
     this.#cache.start()
     for (const controller of this.#controllers) {
@@ -116,6 +125,20 @@ export class Manager {
     const settled = this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.settled))
     await this.#within(SETTLE_MS, settled)
     await this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.state !== 'waiting'))
+  }
+
+  /** This process leads from now on; the caches are warm, and what has gathered in the queues is run at once. */
+  lead(): void {
+    for (const controller of this.#controllers) controller.lead()
+  }
+
+  /** The lease is lost: everything ends where it is, and nothing is finished. Whoever calls this ends the process. */
+  abandon(error: Error): void {
+    for (const controller of this.#controllers) controller.drain()
+    for (const controller of this.#controllers) controller.abort(error)
+    this.#stop.abort(error)
+    this.#stopping ??= this.#end()
+    this.#changed()
   }
 
   get controllers(): readonly ControllerStatus[] {
@@ -187,6 +210,11 @@ export class Manager {
       for (const controller of this.#controllers) controller.abort(new StaleError('the operator is stopping'))
       await this.#within(ABORT_GRACE_MS, this.#until(settled))
     }
+    await this.#end()
+  }
+
+  async #end(): Promise<void> {
+    this.#unwatchLoop?.()
     this.#cache.stop()
     await this.#events.stop()
     this.#stop.abort(new TsopError('TSOP_CONTEXT_CLOSED', 'Stopped', 'the operator has stopped'))
@@ -207,6 +235,18 @@ export class Manager {
     if (this.#attribute(error)) return
     this.#o.log.error({ err: error }, 'an error that nobody catches; exiting')
     process.exit(1)
+  }
+
+  /** A loop that stands still renews no lease and answers no probe. */
+  #blocked(ms: number): void {
+    const runs = this.#controllers.flatMap((controller) => controller.runNames)
+    const at = this.#o.blockedAt?.()
+    const who = at ?? (runs.length === 0 ? 'no run was under way' : `${runs.length === 1 ? 'by' : 'one of'} ${runs.slice(0, 5).join(', ')}`)
+    const fix = 'give long computations to a worker thread, and wait with await'
+    this.#o.log.warn(
+      { ms, ...(at === undefined ? {} : { at }), runs: runs.slice(0, 20) },
+      `the event loop stood still for ${ms} ms: ${who}; ${fix}`,
+    )
   }
 
   #attribute(error: Error): boolean {

@@ -17,6 +17,7 @@ import {
   StatusError,
 } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
+import { LeaseLostError } from '../leadership/lease-lost-error.ts'
 import type { ContextClient } from '../resource/context-client.ts'
 import { formatDuration } from '../resource/duration.ts'
 import { type KindRef, type KubeObject, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
@@ -223,6 +224,8 @@ export class Run implements Journal {
   }
 
   #weigh(error: unknown): Outcome {
+    // Silently: the process ends, and whoever leads does it again.
+    if (error instanceof LeaseLostError) return { type: 'conflict', error }
     if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error) && !isFieldManagerConflict(error)))
       return { type: 'conflict', error }
     if (isTerminalError(error)) return { type: 'terminal', error, reason: error.reason, message: cut(messageOf(error)) }
@@ -365,7 +368,9 @@ export class Run implements Journal {
 
   // ---- what the context needs ----
 
+  /** A handler may hand it to what no gate guards: it tells at once when this process must not act any more. */
   get signal(): AbortSignal {
+    if (this.scope.leadership?.leads === false) this.fail(new LeaseLostError('another process leads'))
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
       if (this.#closed) this.#abort.abort(this.#closed())
@@ -429,9 +434,15 @@ export class Run implements Journal {
 
   now = (): string => timestamp(this.scope.clock.now())
 
-  /** @throws TsopError once the run is over */
+  /** @throws TsopError once the run is over, LeaseLostError where this process does not lead any more */
   check(): void {
     if (this.#closed) throw this.#closed()
+    this.scope.leadership?.check()
+  }
+
+  /** What an outside system tells a former leader by. */
+  get fencingToken(): string {
+    return this.scope.leadership?.fencingToken ?? this.primary.resourceVersion
   }
 
   clusterScoped(kind: KindRef): Promise<boolean> {

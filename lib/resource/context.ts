@@ -67,6 +67,13 @@ export interface Context<O = KubeObject> {
   event(type: 'Normal' | 'Warning', reason: string, message: string): void
 
   /**
+   * Tells leaders apart: a service that remembers the highest one it has seen, and refuses what comes with a lower one, cannot be reached by a
+   * former leader any more. With leader election, the version of the Lease that made this process the leader; without, that of the object, which
+   * grows with each write. A decimal number that may be too big for a JavaScript number: compare by length, then as text.
+   */
+  readonly fencingToken: string
+
+  /**
    * A text that is the same for every run over this very object (its uid), step and parts, and differs for any other: for
    * services that take an idempotency key.
    */
@@ -155,10 +162,7 @@ export interface ExternalJob<T> {
 export interface ExternalCall {
   /** The same for every call of this step for this object. */
   readonly idempotencyKey: string
-  /**
-   * Grows with each write of the object, so also with every leader that takes the job over: a service that remembers the highest one can refuse
-   * a leader that lost its lease. A decimal number that may be too big for a JavaScript number.
-   */
+  /** As `ctx.fencingToken`: a service that remembers the highest one can refuse a leader that lost its lease. */
   readonly fencingToken: string
   readonly signal: AbortSignal
   /** 1 for the first job of this step; one more after each that the service reported as failed. */

@@ -82,6 +82,8 @@ async function step(
     signal: controller.signal,
     now,
     log: world.log,
+    fencingToken: () => primary.resourceVersion,
+    check: () => {},
     mayRetryFailed,
     touch: () => 'as it was',
     rebase: async () => false,
