@@ -333,10 +333,10 @@ function parsed(request: TransportRequest, { body }: TransportResponse): unknown
   const text = body.toString()
   try {
     return JSON.parse(text)
-  } catch (cause) {
-    throw new Error(`${request.method} ${request.path}: the answer is no JSON but "${text.slice(0, 100)}"; is this an API server?`, {
-      cause,
-    })
+  } catch {
+    // Neither the beginning of an object nor what the parser says of it, which quotes it: it may be a Secret.
+    const what = /^\s*[{[]/.test(text) ? 'broken or cut short' : `no JSON but "${text.slice(0, 100)}"; is this an API server?`
+    throw new Error(`${request.method} ${request.path}: the answer is ${what}`)
   }
 }
 

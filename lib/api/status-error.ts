@@ -125,15 +125,38 @@ export function statusError(
 ): StatusError {
   const text = body.toString()
   const object = statusObject(text)
-  const details = object?.details ?? undefined
+  const ofSecret = isOfSecrets(path)
+  const details = (ofSecret ? withheldCauses(object?.details) : object?.details) ?? undefined
+  const message = object?.message || firstLine(text) || 'the server gave no reason'
   return new StatusError({
     status,
     reason: object?.reason ?? '',
-    message: object?.message || firstLine(text) || 'the server gave no reason',
+    message: ofSecret ? withheld(message) : message,
     request: `${method} ${withoutQuery(path)}`,
     details,
     retryAfterMs: retryAfter(headers['retry-after'], details),
   })
+}
+
+function isOfSecrets(path: string): boolean {
+  return /\/secrets(?:[/?]|$)/.test(path)
+}
+
+/**
+ * What the server says of a Secret it refused, without the values it quotes: `Invalid value: "…"`, the surroundings of a place in JSON
+ * (`|…|`), and anything that looks like an object.
+ */
+function withheld(message: string): string {
+  return message
+    .replace(/\b(Invalid|Unsupported|Duplicate) value: (?:"(?:[^"\\]|\\.)*"|[^\s:]+)/g, '$1 value: (withheld)')
+    .replace(/\|[^|]*\|/g, '|(withheld)|')
+    .replace(/\{[\s\S]*|\["[\s\S]*/, '(withheld)')
+}
+
+function withheldCauses(details: StatusDetails | null | undefined): StatusDetails | undefined {
+  if (details?.causes === undefined) return details ?? undefined
+  const causes = details.causes.map((cause) => (cause.message === undefined ? cause : { ...cause, message: withheld(cause.message) }))
+  return { ...details, causes }
 }
 
 /** The error in a `metav1.Status` that came as an object, such as that of a watch's ERROR event. */

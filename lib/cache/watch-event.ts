@@ -30,11 +30,16 @@ export function parseEvent(line: string): WatchEvent {
   let event: WatchEvent
   try {
     event = JSON.parse(line) as WatchEvent
-  } catch (cause) {
-    throw new WatchProtocolError(`a line of the watch is no JSON: ${line.slice(0, 80)}`, { cause })
+  } catch {
+    throw new WatchProtocolError(`a line of the watch is no JSON: ${beginning(line)}`)
   }
-  if (!isEvent(event)) throw new WatchProtocolError(`a line of the watch is no event: ${line.slice(0, 80)}`)
+  if (!isEvent(event)) throw new WatchProtocolError(`a line of the watch is no event: ${beginning(line)}`)
   return event
+}
+
+/** Not of an object, nor what the JSON parser says of one, which quotes it: it may be a Secret. */
+function beginning(line: string): string {
+  return /^\s*[{[]/.test(line) ? `an object of ${line.length} characters` : line.slice(0, 80)
 }
 
 /** Whether this bookmark ends the initial events of a streamed list (KEP-3157). */

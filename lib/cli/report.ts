@@ -1,5 +1,6 @@
 /** How a failure of the command itself is told: one line on what happened and what to do, on standard error; the stack with `--debug`. */
 
+import { redactText } from '../observe/redact.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 
 /** Returns the exit code. */
@@ -8,7 +9,7 @@ export function report(error: unknown, debug: boolean, command = 'tsop-run'): nu
   const message = error instanceof Error ? error.message : String(error)
   const stack = debug && error instanceof Error ? `\n${stacks(error)}` : ''
   const hint = expected || debug ? '' : '; --debug shows more'
-  process.stderr.write(`${command}: ${message}${hint}${stack}\n`)
+  process.stderr.write(`${redactText(`${command}: ${message}${hint}${stack}`)}\n`)
   return expected ? error.exitCode : exitCodes.failed
 }
 

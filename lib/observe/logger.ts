@@ -1,13 +1,14 @@
 /**
  * The process's log: pino, written synchronously, so that the last line before a crash is there. JSON lines for machines, one
- * short line a message for people. A line carries what is written into it and never the body of a Kubernetes object: such a
- * value becomes a reference like `Secret shop/credentials`.
+ * short line a message for people. What is written into a line is redacted (redact.ts): of a Kubernetes object, for one, remains a reference
+ * like `Secret shop/credentials`.
  */
 
 import { type DestinationStream, destination as fileDestination, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../resource/log.ts'
-import { describeError, type ErrorFields } from './describe-error.ts'
+import type { ErrorFields } from './describe-error.ts'
 import type { LogFormat, LogLevel } from './log-levels.ts'
+import { redact, redactError, redactText, redactValue } from './redact.ts'
 
 export interface LoggerSettings {
   /** The least important level that is written. Default `info`. */
@@ -36,56 +37,40 @@ export async function createLogger(settings: LoggerSettings = {}): Promise<Log> 
   // Children are made from the logger by prototype, so this holds for all of them.
   const { child } = logger
   logger.child = function (this: typeof logger, fields: Record<string, unknown>) {
-    return child.call(this, withoutBodies(fields))
+    return child.call(this, redact(fields, stacks))
   } as typeof child
   return logger
 }
 
 function options(level: LogLevel, stacks: boolean): LoggerOptions {
-  const error = (value: unknown) => (value instanceof Error ? describeError(value, stacks) : value)
+  const safe = (fields: object) => redact(fields, stacks)
   return {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
-    serializers: { err: error, error },
+    // Errors are described by `redact`; pino's own serializer would show what hangs on them.
+    serializers: { err: (value: unknown) => value, error: (value: unknown) => value },
     formatters: {
       level: (label) => ({ level: label }),
-      bindings: withoutBodies,
-      log: withoutBodies,
+      bindings: safe,
+      log: safe,
+    },
+    hooks: {
+      // The message, and what is put into it.
+      logMethod(args, method) {
+        const [first, message, ...rest] = args as unknown[]
+        const fields = first instanceof Error ? { err: redactError(first, stacks) } : typeof first === 'string' ? redactText(first) : first
+        const text = message === undefined && first instanceof Error ? textOf(first.message) : message
+        const others = rest.map((value) => (typeof value === 'string' ? redactText(value) : redactValue(value, stacks)))
+        const said = typeof text === 'string' ? redactText(text) : text === undefined ? undefined : redactValue(text, stacks)
+        method.apply(this, [fields, ...(said === undefined && others.length === 0 ? [] : [said]), ...others] as Parameters<typeof method>)
+      },
     },
   }
 }
 
-/** Replaces Kubernetes objects by references to them. Looks one level deep, where a handler puts them: `log.info({ pod }, '…')`. */
-function withoutBodies(fields: Record<string, unknown>): Record<string, unknown> {
-  if (isKubeObject(fields)) return { object: reference(fields) }
-  let safe = fields
-  for (const [name, value] of Object.entries(fields)) {
-    const short = isKubeObject(value) ? reference(value) : Array.isArray(value) && value.some(isKubeObject) ? value.map(shorten) : value
-    if (short === value) continue
-    if (safe === fields) safe = { ...fields }
-    safe[name] = short
-  }
-  return safe
-}
-
-interface Identified {
-  readonly kind?: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
-}
-
-function isKubeObject(value: unknown): value is Identified {
-  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false
-  const { metadata } = value
-  return typeof metadata === 'object' && metadata !== null && 'name' in metadata && typeof metadata.name === 'string'
-}
-
-function reference({ kind, metadata }: Identified): string {
-  return `${kind ?? 'object'} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`
-}
-
-function shorten(value: unknown): unknown {
-  return isKubeObject(value) ? reference(value) : value
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** pino-pretty as a plain function from line to text, not as the stream it also is: a stream would write later, or never in a crash. */
