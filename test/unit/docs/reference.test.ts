@@ -5,7 +5,8 @@ import { markdown } from '../../../lib/cli/help.ts'
 import { backoff, conflictDelay } from '../../../lib/engine/backoff.ts'
 import { ERRORS } from '../../../lib/engine/errors.ts'
 import { LONGEST_WAIT_MS, SHORTEST_WAIT_MS } from '../../../lib/engine/outcome.ts'
-import { parseDuration } from '../../../lib/resource/duration.ts'
+import { formatDuration, parseDuration } from '../../../lib/resource/duration.ts'
+import * as testing from '../../../lib/testing/testing.ts'
 import { codes, exists, pagesIn, read, readmesBelow, section, table } from './markdown.ts'
 
 describe('the reference', () => {
@@ -47,6 +48,27 @@ describe('the reference', () => {
       expect([...source.matchAll(/^ \* (\w+): /gm)].map(([, heading]) => heading)).to.deep.equal(headings)
     })
   }
+
+  it('names every option and member of tsop/testing', () => {
+    const page = read('docs/reference/testing.md')
+    const lists: [string, string, string][] = [
+      ['## `embedded(options)`', 'lib/testing/embedded.ts', 'EmbeddedOptions'],
+      ['## The cluster', 'lib/testing/embedded.ts', 'TestCluster'],
+      ['## Requests', 'lib/testing/requests.ts', 'LoggedRequest'],
+      ['## Faults', 'lib/testing/faults.ts', 'TestFaults'],
+    ]
+    for (const [heading, file, name] of lists) {
+      const listed = table(section(page, heading)).map(([member = '']) => /^`(\w+)/.exec(member)?.[1])
+      const there = [...new Set(members(file, name))].filter((member) => member !== 'toString')
+      expect(listed, heading).to.have.members(there)
+    }
+    const headings = [...page.matchAll(/^## (.*)$/gm)].flatMap(([, heading = '']) => codes(heading))
+    const functions = headings.flatMap((code) => /^(\w+)\(/.exec(code)?.[1] ?? [])
+    expect(functions).to.have.members(Object.keys(testing))
+    expect(page).to.include(`default \`'${formatDuration(constant('lib/testing/embedded.ts', 'WITHIN_MS'))}'\``)
+    expect(page).to.include(`(\`'${formatDuration(constant('lib/testing/embedded.ts', 'REAL_WITHIN_MS'))}'\` of the real clock)`)
+    expect(page).to.include(`| \`patience\` | \`'${constant('lib/testing/embedded.ts', 'PATIENCE_MS')}ms'\` |`)
+  })
 
   it('gives the numbers of the engine', () => {
     const middle = () => 0.5
