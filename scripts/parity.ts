@@ -10,7 +10,7 @@
  * CASE is a part of `area/id`.
  */
 import { parseArgs } from 'node:util'
-import { answers, type Case, firstDifference, inParallel, within } from '../test/conformance/case.ts'
+import { answers, type Case, differences, firstDifference, inParallel, within } from '../test/conformance/case.ts'
 import { AREAS } from '../test/conformance/cases.ts'
 import { readGoldens, writeGoldens } from '../test/conformance/goldens.ts'
 import { overHttp } from '../test/conformance/over-http.ts'
@@ -71,9 +71,9 @@ async function check(name: string, target: Target): Promise<void> {
     let passed = 0
     await inParallel(Number(values.jobs), chosen, async (each) => {
       try {
-        const found = firstDifference(goldens.get(each.id) ?? [], await within(120_000, answers(each, target)))
-        if (found === undefined) passed++
-        else print(`${area}/${each.id}: ${found}`)
+        const found = differences(goldens.get(each.id) ?? [], await within(120_000, answers(each, target)))
+        if (found.length === 0) passed++
+        else print(`${area}/${each.id}: ${found.join('\n  ')}`)
       } catch (error) {
         print(`${area}/${each.id}: ${error instanceof Error ? error.stack : error}`)
       }

@@ -20,21 +20,25 @@ export async function answers(each: Case, target: Target): Promise<unknown[]> {
   try {
     await world.open()
     await each.run(world)
-    // As from a file: members without a value are no members.
-    return JSON.parse(JSON.stringify(normalise(world.log, world)))
+    return answersOf(world)
   } finally {
     await world.close()
   }
 }
 
-/** The first difference between what a case must show and what it shows, with the request it is an answer to. */
-export function firstDifference(expected: readonly unknown[], actual: readonly unknown[]): string | undefined {
-  for (let i = 0; i < Math.max(expected.length, actual.length); i++) {
+/** All that was written down, normalised; as from a file: members without a value are no members. */
+export const answersOf = (world: World): unknown[] => JSON.parse(JSON.stringify(normalise(world.log, world)))
+
+/** The first difference of each answer that is not as expected, with the request it is an answer to. */
+export function differences(expected: readonly unknown[], actual: readonly unknown[]): string[] {
+  return Array.from({ length: Math.max(expected.length, actual.length) }, (_, i) => {
     const found = difference(expected[i], actual[i])
-    if (found !== undefined) return `${i + 1}. ${(expected[i] as { ask?: string })?.ask ?? 'nothing'}\n    ${found}`
-  }
-  return undefined
+    return found === undefined ? [] : [`${i + 1}. ${(expected[i] as { ask?: string })?.ask ?? 'nothing'}\n    ${found}`]
+  }).flat()
 }
+
+export const firstDifference = (expected: readonly unknown[], actual: readonly unknown[]): string | undefined =>
+  differences(expected, actual)[0]
 
 /** Runs so many at a time; most of them wait for a server most of the time. */
 export async function inParallel<T>(jobs: number, all: readonly T[], f: (each: T) => Promise<void>): Promise<void> {

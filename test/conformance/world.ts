@@ -247,6 +247,14 @@ export class Watch {
     return this.#write(!came)
   }
 
+  /** Waits for an event of an object of this name. */
+  async untilNamed(name: string): Promise<readonly WatchEvent[]> {
+    const came = await this.#wait(
+      () => this.stream.ended || this.#told().some((each) => typeof each !== 'string' && (each.object as Body).metadata?.name === name),
+    )
+    return this.#write(!came)
+  }
+
   async end(): Promise<readonly WatchEvent[]> {
     const came = await this.#wait(() => this.stream.ended)
     return this.#write(!came)
