@@ -1,9 +1,5 @@
-/**
- * A certificate authority of its own and a certificate for the server, made when it starts. Keys are P-256: made in a
- * millisecond. The extensions are those that strict clients want (Go, Python's OpenSSL with VERIFY_X509_STRICT).
- */
-import type { KeyObject } from 'node:crypto'
-import * as der from './der.ts'
+/** A certificate authority of its own and a certificate for the server, made when it starts. */
+import { createAuthority, createServerCertificate } from '../../tls/certificates.ts'
 
 export interface ServerCertificates {
   /** PEM: what clients must trust. */
@@ -13,118 +9,37 @@ export interface ServerCertificates {
 }
 
 const DAY = 24 * 60 * 60 * 1000
-const ECDSA_SHA256 = '1.2.840.10045.4.3.2'
-const COMMON_NAME = '2.5.4.3'
-const SUBJECT_KEY = '2.5.29.14'
-const KEY_USAGE = '2.5.29.15'
-const ALTERNATIVE_NAMES = '2.5.29.17'
-const BASIC_CONSTRAINTS = '2.5.29.19'
-const AUTHORITY_KEY = '2.5.29.35'
-const EXTENDED_USAGE = '2.5.29.37'
-const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
 
-/** For `localhost`, the loopback addresses, the in-cluster names of the API server, and `hosts`; good for a year from `now`. */
-export function createCertificates(now: number, hosts: readonly string[] = []): ServerCertificates {
-  const { generateKeyPairSync } = process.getBuiltinModule('node:crypto')
-  const authority = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const server = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const issuer = 'tsop-embedded-ca'
+/** Whose they are; by default an API server's, known by `localhost`, the loopback addresses and its names in a cluster. */
+export interface CertificateSubject {
+  readonly issuer: string
+  readonly subject: string
+  readonly names: readonly string[]
+}
+
+/** For the names of the subject and `hosts`; good for a year from `now`. */
+export function createCertificates(
+  now: number,
+  hosts: readonly string[] = [],
+  { issuer, subject, names }: CertificateSubject = API_SERVER,
+): ServerCertificates {
   const validity = { from: now - DAY, to: now + 365 * DAY }
-  const ca = certificate({
-    subject: issuer,
-    issuer,
-    ...validity,
-    publicKey: authority.publicKey,
-    signingKey: authority.privateKey,
-    extensions: [
-      extension(BASIC_CONSTRAINTS, true, der.sequence(der.boolean(true))),
-      // keyCertSign, cRLSign
-      extension(KEY_USAGE, true, der.bits(Buffer.of(0x06), 1)),
-      extension(SUBJECT_KEY, false, der.octets(keyId(authority.publicKey))),
-    ],
-  })
-  const cert = certificate({
-    subject: 'kube-apiserver',
-    issuer,
-    ...validity,
-    publicKey: server.publicKey,
-    signingKey: authority.privateKey,
-    extensions: [
-      extension(BASIC_CONSTRAINTS, true, der.sequence()),
-      // digitalSignature
-      extension(KEY_USAGE, true, der.bits(Buffer.of(0x80), 7)),
-      extension(EXTENDED_USAGE, false, der.sequence(der.objectId(SERVER_AUTH))),
-      extension(SUBJECT_KEY, false, der.octets(keyId(server.publicKey))),
-      extension(AUTHORITY_KEY, false, der.sequence(der.implicit(0, keyId(authority.publicKey)))),
-      extension(ALTERNATIVE_NAMES, false, der.sequence(...[...NAMES, ...hosts].map(alternativeName))),
-    ],
-  })
-  return { ca, cert, key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  const authority = createAuthority(issuer, validity)
+  const pair = createServerCertificate(authority, { ...validity, commonName: subject, hosts: [...names, ...hosts] })
+  return { ca: authority.cert, ...pair }
 }
 
-const NAMES = [
-  'localhost',
-  'kubernetes',
-  'kubernetes.default',
-  'kubernetes.default.svc',
-  'kubernetes.default.svc.cluster.local',
-  '127.0.0.1',
-  '::1',
-  '10.0.0.1',
-]
-
-function certificate(options: {
-  subject: string
-  issuer: string
-  from: number
-  to: number
-  publicKey: KeyObject
-  signingKey: KeyObject
-  extensions: readonly der.Der[]
-}): string {
-  const { randomBytes, sign } = process.getBuiltinModule('node:crypto')
-  const algorithm = der.sequence(der.objectId(ECDSA_SHA256))
-  const serial = randomBytes(16)
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
-  const body = der.sequence(
-    // Version 3.
-    der.explicit(0, der.integer(Buffer.of(2))),
-    der.integer(serial),
-    algorithm,
-    name(options.issuer),
-    der.sequence(der.time(options.from), der.time(options.to)),
-    name(options.subject),
-    spki(options.publicKey),
-    der.explicit(3, der.sequence(...options.extensions)),
-  )
-  const signature = sign('sha256', body, options.signingKey)
-  const base64 = der.sequence(body, algorithm, der.bits(signature)).toString('base64')
-  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`
-}
-
-const name = (common: string) => der.sequence(der.set(der.sequence(der.objectId(COMMON_NAME), der.utf8(common))))
-
-const extension = (id: string, critical: boolean, value: der.Der) =>
-  der.sequence(der.objectId(id), ...(critical ? [der.boolean(true)] : []), der.octets(value))
-
-const spki = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' })
-
-/** RFC 5280, 4.2.1.2: the hash of the key's bits, which are the last 65 bytes of a P-256 key. */
-const keyId = (key: KeyObject): Buffer =>
-  process.getBuiltinModule('node:crypto').createHash('sha1').update(spki(key).subarray(-65)).digest()
-
-function alternativeName(host: string): der.Der {
-  const address = addressBytes(host)
-  return address === undefined ? der.implicit(2, Buffer.from(host)) : der.implicit(7, address)
-}
-
-function addressBytes(host: string): Buffer | undefined {
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return Buffer.from(host.split('.').map(Number))
-  if (!host.includes(':')) return undefined
-  const [head = '', tail = ''] = host.split('::')
-  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
-  const before = groups(head)
-  const after = groups(tail)
-  const all = [...before, ...Array(8 - before.length - after.length).fill(0), ...after]
-  return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]))
+const API_SERVER: CertificateSubject = {
+  issuer: 'tsop-embedded-ca',
+  subject: 'kube-apiserver',
+  names: [
+    'localhost',
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    '127.0.0.1',
+    '::1',
+    '10.0.0.1',
+  ],
 }

@@ -18,15 +18,17 @@ const MAY: Readonly<Record<string, readonly string[]>> = {
   observe: ['api', 'resource'],
   leadership: ['api', 'resource'],
   engine: ['api', 'cache', 'leadership', 'observe', 'resource'],
-  embedded: ['resource'],
-  generate: ['api', 'decorators', 'resource'],
-  testing: ['api', 'cache', 'decorators', 'embedded', 'engine', 'leadership', 'observe', 'resource'],
-  cli: ['api', 'cache', 'decorators', 'embedded', 'engine', 'generate', 'leadership', 'observe', 'resource', 'testing'],
+  tls: [],
+  admission: ['api', 'resource', 'tls'],
+  embedded: ['resource', 'tls'],
+  generate: ['admission', 'api', 'decorators', 'resource'],
+  testing: ['admission', 'api', 'cache', 'decorators', 'embedded', 'engine', 'leadership', 'observe', 'resource', 'tls'],
+  cli: ['admission', 'api', 'cache', 'decorators', 'embedded', 'engine', 'generate', 'leadership', 'observe', 'resource', 'testing', 'tls'],
 }
 const FOLDERS = Object.keys(MAY)
 
 /** What these folders must get from their caller. */
-const TIMELESS = ['api', 'cache', 'engine', 'leadership', 'observe']
+const TIMELESS = ['admission', 'api', 'cache', 'engine', 'leadership', 'observe']
 const FORBIDDEN = {
   Date: 'export const x = Date.now()',
   newDate: 'export const x = new Date()',
