@@ -3,6 +3,8 @@
  * Everything typed hangs on `KindRef<O>`; nothing here touches the network.
  */
 
+import type { Conversion } from './conversion.ts'
+
 /** `metadata` as the API server sends it. Timestamps are RFC 3339 strings. */
 export interface ObjectMeta {
   name: string
@@ -74,6 +76,8 @@ export interface KindRef<O = KubeObject> {
   readonly crd?: CustomResourceDefinition
   /** True: the definition belongs to somebody else, tsop does not install it. */
   readonly foreign?: boolean
+  /** Between its versions, where they differ by more than their names. */
+  readonly conversion?: Conversion
   /** Carries the type only; never set. */
   readonly _object?: O
 }

@@ -1,13 +1,15 @@
 /** `resource()`: a kind of one's own, defined once for the types of its handlers and for the cluster. */
 
 import type * as z from 'zod'
+import { type Converted, type Convertible, conversionOf, type VersionConversion } from './conversion.ts'
 import { checkNames } from './crd-names.ts'
 import { crdVersion, type VersionDefinition } from './crd-version.ts'
 import type { Condition, CustomResourceDefinition, CustomResourceVersion, KindRef, ObjectMeta } from './kind.ts'
 import { pluralOf } from './plural.ts'
 
 /** A kind, and the version of it that handlers see. */
-export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject> extends VersionDefinition<S, T> {
+export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject, V extends readonly z.ZodObject[] = readonly z.ZodObject[]>
+  extends VersionDefinition<S, T> {
   /** A domain that you own, such as `db.example.com`. */
   readonly group: string
   /** CamelCase and singular: `Database`. */
@@ -23,19 +25,27 @@ export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject
   /** Default `'Namespaced'`. */
   readonly scope?: 'Namespaced' | 'Cluster'
   /** Versions beside the one that handlers see, for clients that still, or already, use them. */
-  readonly versions?: readonly OtherVersion[]
+  readonly versions?: { readonly [I in keyof V]: OtherVersion<V[I] & z.ZodObject, S, T> }
   /** Of the CustomResourceDefinition. */
   readonly labels?: Readonly<Record<string, string>>
   /** Of the CustomResourceDefinition. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** A version that handlers do not see. The API server converts between it and theirs. */
-export interface OtherVersion extends VersionDefinition<z.ZodObject, z.ZodObject> {
+/**
+ * A version that handlers do not see. The API server converts between it and theirs: with `to` and `from` by asking the operator; where no
+ * version has them, by changing the apiVersion and leaving out what the other version does not know.
+ */
+export interface OtherVersion<V extends z.ZodObject = z.ZodObject, S extends z.ZodObject = z.ZodObject, T extends z.ZodObject = z.ZodObject>
+  extends VersionDefinition<V, z.ZodObject> {
   /** Default true. False: kept only because objects are still stored in it. */
   readonly served?: boolean
   /** True: objects are stored in it, and not in the version that handlers see, which is the default. */
   readonly storage?: boolean
+  /** Makes of an object of this version one of the handlers'. A pure function that answers at once; to refuse, it throws `Invalid`. */
+  readonly to?: (object: Convertible<z.output<V>, Record<string, unknown>>) => Converted<z.output<S>, z.input<T>>
+  /** The way back. What an object says must be the same after both ways: `assertRoundTrips` of tsop/testing tries it. */
+  readonly from?: (object: Convertible<z.output<S>, z.input<T>>) => Converted<z.output<V>, Record<string, unknown>>
 }
 
 /** An object of a kind made by `resource()`. */
@@ -68,25 +78,35 @@ export interface ResourceKind<O> extends KindRef<O> {
  * })
  * export type Database = Resource<typeof Database>
  */
-export function resource<S extends z.ZodObject, T extends z.ZodObject = z.ZodObject<Record<never, never>>>(
-  definition: ResourceDefinition<S, T>,
-): ResourceKind<CustomResource<z.output<S>, z.input<T>>> {
+export function resource<
+  S extends z.ZodObject,
+  T extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  const V extends readonly z.ZodObject[] = readonly [],
+>(definition: ResourceDefinition<S, T, V>): ResourceKind<CustomResource<z.output<S>, z.input<T>>> {
   const names = {
     plural: definition.plural ?? pluralOf(String(definition.kind)),
     singular: definition.singular ?? String(definition.kind).toLowerCase(),
   }
-  checkNames(definition, names)
+  const untyped = definition as unknown as AnyDefinition
+  checkNames(untyped, names)
+  const crd = crdOf(untyped, names)
+  const conversion = conversionOf(untyped, untyped.versions ?? [])
   return {
     apiVersion: `${definition.group}/${definition.version}`,
     kind: definition.kind,
     plural: names.plural,
     scope: definition.scope ?? 'Namespaced',
     status: { conditions: true, observedGeneration: true, external: true },
-    crd: crdOf(definition, names),
+    crd,
+    ...(conversion === undefined ? {} : { conversion }),
   }
 }
 
-function crdOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>, names: Names): CustomResourceDefinition {
+type AnyDefinition = Omit<ResourceDefinition<z.ZodObject, z.ZodObject>, 'versions'> & {
+  readonly versions?: readonly (Omit<OtherVersion, 'to' | 'from'> & VersionConversion)[]
+}
+
+function crdOf(definition: AnyDefinition, names: Names): CustomResourceDefinition {
   const { group, kind, shortNames, categories, labels, annotations } = definition
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -116,7 +136,7 @@ interface Names {
   readonly singular: string
 }
 
-function versionsOf(definition: ResourceDefinition<z.ZodObject, z.ZodObject>): CustomResourceVersion[] {
+function versionsOf(definition: AnyDefinition): CustomResourceVersion[] {
   const { kind, version, versions = [] } = definition
   const stored = versions.filter(({ storage }) => storage === true).map((other) => other.version)
   if (stored.length > 1)
