@@ -1,5 +1,6 @@
 /** Creation, from decoded JSON to what is stored. */
-import type { Core } from '../core.ts'
+import { forbiddenRequest } from '../auth/forbidden.ts'
+import type { AdmissionRequest, Core } from '../core.ts'
 import { cloneJson } from '../json.ts'
 import {
   dropDuplicateOwners,
@@ -27,7 +28,8 @@ export async function create(core: Core, type: ResourceType, namespace: string, 
 }
 
 /**
- * The rest of a creation, also of a PUT or apply that creates. `tracked`: managedFields are already those of the result.
+ * The rest of a creation, also of a PUT or apply that creates. `tracked`: managedFields are already those of the result. `byUpdate`: it was asked
+ * for by another verb, so that the right to create is still to be looked at.
  */
 export async function createDecoded(
   core: Core,
@@ -35,6 +37,7 @@ export async function createDecoded(
   context: WriteContext,
   options: WriteOptions,
   tracked = false,
+  byUpdate = false,
 ): Promise<ApiObject> {
   const { type } = context
   let object = decoded
@@ -58,11 +61,20 @@ export async function createDecoded(
   if (generated) object.metadata.name = generateName(object.metadata.generateName ?? '', core.random)
   type.normalize?.(object)
   check(object, context, options)
+  if (byUpdate) authorize(core, request)
   if (core.admission.length > 0) await validate(core, { ...request, name: object.metadata.name ?? '', object })
   if (sentVersion !== undefined && /^0*[1-9]\d*$/.test(sentVersion))
     throw plainError('resourceVersion should not be set on objects to be created')
   const toStore = toStorage(type, object)
   return store(core, toStore instanceof Promise ? await toStore : toStore, object, context, generated)
+}
+
+/** @throws ApiError 403 */
+function authorize(core: Core, { user, type, namespace, name }: AdmissionRequest): void {
+  const { group, version, resource } = type
+  const attributes = { user, verb: 'create', group, version, resource, subresource: '', namespace, name }
+  const { allowed, reason } = core.authorizer?.authorize(attributes) ?? { allowed: true, reason: '' }
+  if (!allowed) throw forbiddenRequest(attributes, reason)
 }
 
 function prepare(core: Core, object: ApiObject, context: WriteContext): void {

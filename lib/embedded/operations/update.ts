@@ -66,7 +66,7 @@ export async function change(core: Core, name: string, context: WriteContext, op
       // Of what was there once.
       delete object.metadata.resourceVersion
       const creation: WriteContext = { ...context, operation: 'create' }
-      return { object: await createDecoded(core, object, creation, options, wanted.tracked), created: true }
+      return { object: await createDecoded(core, object, creation, options, wanted.tracked, true), created: true }
     }
     const live = await read(type, stored.object)
     if (wanted.uid && wanted.uid !== live.metadata.uid) throw otherUid(type, context, name, wanted.uid, live.metadata.uid ?? '')
@@ -154,7 +154,8 @@ function check(object: ApiObject, live: ApiObject, context: WriteContext, option
     const known = new Set(live.metadata.finalizers)
     warnAll(options, finalizerWarnings((object.metadata.finalizers ?? []).filter((each) => !known.has(each))))
   }
-  const warnings = type.strategy.warnings?.(object, live, context)
+  // A status is written by controllers, who cannot mend what a user wrote.
+  const warnings = context.subresource === 'status' ? undefined : type.strategy.warnings?.(object, live, context)
   if (warnings !== undefined) warnAll(options, warnings)
 }
 

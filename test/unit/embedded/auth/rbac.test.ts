@@ -42,6 +42,20 @@ describe('an embedded server with RBAC', () => {
     expect((await as('bob', 'GET', '/api/v1/namespaces/default/pods')).status).to.equal(403)
   })
 
+  it('asks for the right to create what an apply or a PUT creates', async () => {
+    const { role, bind, admin } = world
+    await role('patcher', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] }], 'default')
+    await bind('patcher', 'bob', 'default')
+    const url = '/api/v1/namespaces/default/configmaps/a'
+    const headers = { 'impersonate-user': 'bob', 'content-type': 'application/apply-patch+yaml' }
+    const apply = () => admin('PATCH', `${url}?fieldManager=bob`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, headers)
+    expect(text(await apply())).to.equal(
+      '403 configmaps "a" is forbidden: User "bob" cannot create resource "configmaps" in API group "" in the namespace "default"',
+    )
+    await admin('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })
+    expect((await apply()).status).to.equal(200)
+  })
+
   it('knows service accounts by their name, groups, and the binding that leaves out the namespace', async () => {
     const { admin, as } = world
     const binding = (name: string, subject: object) =>
