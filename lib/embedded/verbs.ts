@@ -17,7 +17,7 @@ import { deleteOptions, type OptionsKind, type QueryOptions, writeOptions } from
 import { listBody, objectBody } from './representations.ts'
 import type { ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answer, commonHeaders, plainText } from './respond.ts'
-import { ApiError, badRequest, methodNotAllowed, unknownResource } from './status.ts'
+import { ApiError, badRequest, methodNotAllowed, notFound, unknownResource } from './status.ts'
 import { scaleVerb } from './subresources/scale.ts'
 import type { ApiObject, ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
 import { watch } from './watch.ts'
@@ -305,6 +305,11 @@ function unsupportedSubresource(call: Call): never {
   if (type.custom) throw unsupported(type, call.verb)
   const key = `${type.bucket}/${target.subresource} `
   if ([...extensions.keys()].some((each) => each.startsWith(key))) throw methodNotAllowed()
+  if (type.bucket === '/pods') {
+    const pod = call.core.lookup.get('', 'pods', call.namespace, target.name)
+    if (pod === undefined) throw notFound(type, target.name)
+    if (!pod.spec?.nodeName && target.subresource !== 'proxy') throw badRequest(`pod ${target.name} does not have a host assigned`)
+  }
   throw new ApiError(501, 'NotImplemented', `${type.resource}/${target.subresource} is not part of the embedded API server`, {})
 }
 

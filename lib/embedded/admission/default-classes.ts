@@ -39,7 +39,7 @@ export function defaultIngressClass(core: Core): AdmissionPlugin {
   }
 }
 
-/** The finalizers that a controller takes away when no pod (or claim) uses the volume. */
+/** The finalizers that `controllers/storage-protection.ts` takes away when no pod (or claim) uses the volume. */
 export const storageProtection = (): AdmissionPlugin => ({
   name: 'StorageObjectInUseProtection',
   mutate(request) {

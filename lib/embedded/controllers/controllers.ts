@@ -2,8 +2,10 @@
 import type { Core } from '../core.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
 import { startNamespaces } from './namespaces.ts'
+import { startStorageProtection } from './storage-protection.ts'
 
 export function startControllers(core: Core): void {
   startGarbageCollector(core)
   startNamespaces(core)
+  startStorageProtection(core)
 }

@@ -61,11 +61,11 @@ export class Claims {
     if (bound !== undefined) await this.#world.setStatus(CLAIMS, bound, { phase: 'Bound', accessModes, capacity })
   }
 
-  /** A volume goes with its claim. */
+  /** A volume that was made for its claim goes with it. */
   async gone(claim: ApiObject): Promise<void> {
     const volume = this.#world.get(VOLUMES, '', claim.spec?.volumeName ?? '')
-    if (volume?.spec.claimRef?.uid === claim.metadata.uid && volume?.spec.persistentVolumeReclaimPolicy === 'Delete') {
-      await this.#world.delete(VOLUMES, volume)
-    }
+    if (volume === undefined || volume.spec.claimRef?.uid !== claim.metadata.uid) return
+    await this.#world.setStatus(VOLUMES, volume, { ...volume.status, phase: 'Released' })
+    if (volume.spec.persistentVolumeReclaimPolicy === 'Delete') await this.#world.delete(VOLUMES, volume)
   }
 }

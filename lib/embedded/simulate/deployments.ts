@@ -7,6 +7,15 @@ import type { ApiObject } from '../types.ts'
 import { conditions, controllerReference, DEPLOYMENTS, isTerminating, REPLICA_SETS, templateHash, type World } from './world.ts'
 
 const REVISION = 'deployment.kubernetes.io/revision'
+/** Annotations of a Deployment that its sets do not get. */
+const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  REVISION,
+  'deployment.kubernetes.io/revision-history',
+  'deployment.kubernetes.io/desired-replicas',
+  'deployment.kubernetes.io/max-replicas',
+  'deprecated.deployment.rollback.to',
+])
 
 export async function syncDeployment(world: World, namespace: string, name: string): Promise<void> {
   const deployment = world.get(DEPLOYMENTS, namespace, name)
@@ -31,17 +40,22 @@ async function roll(world: World, deployment: ApiObject, known: readonly ApiObje
   const current = known.find((set) => isOf(set, hash))
   const oldAreGone = old.every((set) => (set.status?.replicas ?? 0) === 0 && (set.spec.replicas ?? 0) === 0)
   if (deployment.spec.strategy?.type === 'Recreate' && !oldAreGone) {
-    for (const set of old) await scale(world, set, 0)
+    for (const set of old) await scale(world, deployment, set, 0)
     return
   }
-  if (current === undefined) await world.create(REPLICA_SETS, setOf(deployment, hash, wanted, revision))
-  else {
+  if (current === undefined) {
+    const set = await world.create(REPLICA_SETS, setOf(deployment, hash, wanted, revision))
+    if (set !== undefined && wanted > 0) tellScaled(world, deployment, set, 0, wanted)
+  } else {
+    const before: number = current.spec.replicas ?? 1
+    if (before !== wanted) tellScaled(world, deployment, current, before, wanted)
     await world.update(REPLICA_SETS, current, (set) => {
       set.spec.replicas = wanted
-      if (revisionOf(set) < revision) set.metadata.annotations = { ...set.metadata.annotations, [REVISION]: String(revision) }
+      set.metadata.annotations = { ...set.metadata.annotations, ...inherited(deployment) }
+      if (revisionOf(set) < revision) set.metadata.annotations[REVISION] = String(revision)
     })
     if ((current.status?.availableReplicas ?? 0) >= wanted && current.status?.observedGeneration === current.metadata.generation) {
-      for (const set of old) await scale(world, set, 0)
+      for (const set of old) await scale(world, deployment, set, 0)
     }
   }
   const limit: number = deployment.spec.revisionHistoryLimit ?? 10
@@ -50,10 +64,20 @@ async function roll(world: World, deployment: ApiObject, known: readonly ApiObje
   for (const set of oldest) await world.delete(REPLICA_SETS, set)
 }
 
-const scale = (world: World, set: ApiObject, replicas: number) =>
-  world.update(REPLICA_SETS, set, (object) => {
+async function scale(world: World, deployment: ApiObject, set: ApiObject, replicas: number): Promise<void> {
+  const before: number = set.spec.replicas ?? 1
+  if (before === replicas) return
+  await world.update(REPLICA_SETS, set, (object) => {
     object.spec.replicas = replicas
   })
+  tellScaled(world, deployment, set, before, replicas)
+}
+
+function tellScaled(world: World, deployment: ApiObject, set: ApiObject, from: number, to: number): void {
+  const direction = from < to ? 'up' : 'down'
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${from} to ${to}`
+  world.tell(deployment, 'ScalingReplicaSet', message, 'deployment-controller')
+}
 
 function setOf(deployment: ApiObject, hash: string, replicas: number, revision: number): ApiObject {
   const template = cloneJson(deployment.spec.template)
@@ -68,6 +92,7 @@ function setOf(deployment: ApiObject, hash: string, replicas: number, revision: 
       namespace: namespace ?? '',
       labels,
       annotations: {
+        ...inherited(deployment),
         'deployment.kubernetes.io/desired-replicas': String(replicas),
         'deployment.kubernetes.io/max-replicas': String(replicas + 1),
         [REVISION]: String(revision),
@@ -83,6 +108,11 @@ function setOf(deployment: ApiObject, hash: string, replicas: number, revision: 
       template,
     },
   }
+}
+
+/** Such as `kubernetes.io/change-cause`, which `kubectl rollout history` shows. */
+function inherited({ metadata }: ApiObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key)))
 }
 
 async function report(world: World, namespace: string, name: string, hash: string): Promise<void> {
@@ -105,6 +135,7 @@ async function report(world: World, namespace: string, name: string, hash: strin
     ...positive('readyReplicas', sum('readyReplicas')),
     ...positive('availableReplicas', available),
     ...positive('unavailableReplicas', Math.max(0, Math.max(wanted, replicas) - available)),
+    terminatingReplicas: sum('terminatingReplicas'),
     conditions: conditions(
       deployment,
       [

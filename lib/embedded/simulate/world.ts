@@ -1,4 +1,6 @@
 /** What the simulated controllers see of the server, and how they write to it. */
+
+import { recordEvent } from '../controllers/record-event.ts'
 import type { Core } from '../core.ts'
 import { SYSTEM } from '../core.ts'
 import { cloneJson, equalJson } from '../json.ts'
@@ -100,6 +102,10 @@ export class World {
     change(next)
     if (equalJson(next, object)) return
     await this.core.operations.update(type, object.metadata.namespace ?? '', object.metadata.name ?? '', '', next, as(kind))
+  }
+
+  tell(about: ApiObject, reason: string, message: string, component: string): void {
+    recordEvent(this.core, about, { type: 'Normal', reason, message, component })
   }
 
   bind({ metadata: { namespace = '', name = '', uid } }: ApiObject, node: string): void {

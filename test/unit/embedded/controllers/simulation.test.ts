@@ -54,6 +54,22 @@ describe('simulated workloads of the embedded API server', () => {
     expect(server.core.store.revision).to.equal(revision + 1)
   })
 
+  it('tell what they do in Events, and hand a cause of change on, as kubectl rollout history shows it', async () => {
+    await start()
+    await deploy(1)
+    await server.settled()
+    await api.merge(`${apps}/deployments/d`, { metadata: { annotations: { 'kubernetes.io/change-cause': 'first' } } })
+    await api.merge(`${apps}/deployments/d`, { spec: { replicas: 2 } })
+    await server.settled()
+    const [set] = (await api.get(`${apps}/replicasets`)).body.items
+    expect(set.metadata.annotations).to.include({ 'kubernetes.io/change-cause': 'first' })
+    const events: { involvedObject: { kind: string }; message: string }[] = (await api.get(`${core}/events`)).body.items
+    const of = (kind: string) => events.filter(({ involvedObject }) => involvedObject.kind === kind).map(({ message }) => message)
+    const { name } = set.metadata
+    expect(of('Deployment')).to.have.members([`Scaled up replica set ${name} from 0 to 1`, `Scaled up replica set ${name} from 1 to 2`])
+    expect(of('ReplicaSet')).to.have.members((await pods()).map(({ metadata }) => `Created pod: ${metadata.name}`))
+  })
+
   it('roll a changed template out, keep the old ReplicaSet, and count revisions', async () => {
     await start()
     await deploy(2)
