@@ -18,7 +18,13 @@ const API_GROUP = 'rbac.authorization.k8s.io'
 
 /** All that the operator itself needs. */
 export function operatorPermissions(model: OperatorModel, { more = [] }: RbacOptions = {}): Permission[] {
-  return withoutCovered([...permissionsOf(model.specs, model), ...more])
+  return withoutCovered([...permissionsOf(model.specs, model), ...leasePermissions(model), ...more])
+}
+
+/** For the election of a leader, which is on in a cluster. What does not exist yet has no name. */
+export function leasePermissions({ name, home }: Pick<OperatorModel, 'name' | 'home'>): Permission[] {
+  const lease = { group: 'coordination.k8s.io', resource: 'leases', namespace: home }
+  return [...['get', 'update'].map((verb) => ({ ...lease, verb, name })), { ...lease, verb: 'create' }]
 }
 
 export function serviceAccount(model: OperatorModel): Manifest {
