@@ -3,7 +3,7 @@
 export const exitCodes = {
   /** It was asked to stop and has drained; or `--once` and every object is reconciled; or `--check` and the handlers load. */
   ok: 0,
-  /** `--once` and an object failed or still waits; or the operator broke down. */
+  /** `--once` and an object failed or still waits; or the operator lost its lease, or broke down. */
   failed: 1,
   /** The command line is wrong. */
   usage: 2,

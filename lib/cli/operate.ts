@@ -7,9 +7,10 @@ import { createTransport } from '../api/http-transport.ts'
 import { loadCluster } from '../api/kubeconfig.ts'
 import { type ControllerStatus, Manager } from '../engine/manager.ts'
 import { createLogger } from '../observe/logger.ts'
-import { kindName } from '../resource/kind.ts'
+import { keyOf, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { banner, logBanner } from './banner.ts'
+import type { Election, ElectionOptions } from './election.ts'
 import { embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { ApplyContext } from './install-crds.ts'
@@ -17,6 +18,7 @@ import type { LoadedHandler } from './load-handlers.ts'
 import { explained } from './missing-kinds.ts'
 import { warnOfMissing } from './missing-namespaces.ts'
 import { nearest } from './nearest.ts'
+import { observability } from './observability.ts'
 import { finishOnce } from './once.ts'
 import { operatorName } from './operator-name.ts'
 import type { Options } from './options.ts'
@@ -45,8 +47,11 @@ export async function operate(
   const kubeconfig = await embedded(options, cwd, undo)
   const cluster = kubeconfig === undefined ? await findCluster(options) : await embeddedCluster(kubeconfig)
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
-  const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
-  undo.push(() => transport.close())
+  const name = options.name ?? operatorName(options.paths, cwd)
+  const wire = createTransport(cluster, { clock: systemClock, random: systemRandom })
+  undo.push(() => wire.close())
+  const looks = await observability({ options: options.observe, once: options.once, name, cluster, transport: wire, signal, log }, undo)
+  const { transport } = looks
   const patienceMs = patience({ terminal, once: options.once })
   // Both take a while and neither needs the other; where the handlers do not load, the cluster is of no interest any more.
   const useless = new AbortController()
@@ -61,12 +66,30 @@ export async function operate(
   checkConcurrency(options, handlers)
   signal.throwIfAborted()
 
-  const name = options.name ?? operatorName(options.paths, cwd)
-  const client = new Client({ transport, clock: systemClock, userAgent: `${name.replaceAll('/', '-')}/tsop-${version()}` })
-  await prepare(options, cwd, handlers, cluster, { client, clock: systemClock, signal, log })
+  const userAgent = `${name.replaceAll('/', '-')}/tsop-${version()}`
+  const unfenced = new Client({ transport, clock: systemClock, userAgent })
+  const [election] = await Promise.all([
+    elect(options, { cluster, transport, name, userAgent, log, signal }, undo),
+    // Every replica may do this: it is the same whoever does it, and a standby needs it to watch.
+    prepare(options, cwd, handlers, cluster, { client: unfenced, clock: systemClock, signal, log }),
+  ])
+  const client =
+    election === undefined ? unfenced : new Client({ transport: election.transport, gate: election.elector, clock: systemClock, userAgent })
 
-  const manager = new Manager({ name, client, handlers, namespaces: options.namespaces, concurrency: options.concurrency, log })
-  undo.push(() => manager.stop())
+  const manager = new Manager({
+    name,
+    client,
+    handlers,
+    namespaces: options.namespaces,
+    concurrency: options.concurrency,
+    log,
+    leadership: election?.elector,
+    observer: looks.metrics,
+    tracing: looks.tracing,
+  })
+  undo.push(() => manager.stop(options.graceMs))
+  looks.serves(manager)
+  if (election !== undefined) looks.leads(election)
   managed()
   await unlessAborted(signal, Promise.all([manager.start(), warnOfMissing(options.namespaces ?? [], client, log, signal)]))
 
@@ -84,12 +107,50 @@ export async function operate(
   if (format === 'json') logBanner(log, facts)
   else process.stdout.write(banner(facts, terminal && !options.once ? hint(handlers) : undefined, colour))
 
+  // Not before everything has been seen: whoever leads should have something to do.
+  election?.start({
+    onLead() {
+      log.info({ lease: keyOf(election.lease), identity: election.identity }, 'leading')
+      manager.lead()
+    },
+    onLost(error) {
+      // In this very turn, so that nothing comes after it.
+      try {
+        log.error({ err: error }, 'not leading any more; exiting at once')
+        manager.abandon(error)
+        void transport.close()
+      } finally {
+        process.exit(exitCodes.failed)
+      }
+    },
+  })
   if (options.once) return await finishOnce(manager, explain, signal, log)
   tellRecovery(manager, log)
   await aborted(signal)
   const { by, message } = signal.reason as Stopped
   log.info(by === undefined ? { why: message } : { signal: by }, 'stopping: no new run starts, running ones get their time')
   return exitCodes.ok
+}
+
+async function elect(
+  options: Options,
+  given: Omit<ElectionOptions, 'leader'>,
+  undo: (() => Promise<void>)[],
+): Promise<Election | undefined> {
+  if (!isElected(options, given.cluster)) return undefined
+  const { prepareElection } = await import('./election.ts')
+  const election = await prepareElection({ ...given, leader: options.leader })
+  undo.push(() => election.end())
+  return election
+}
+
+/** Whether there is one: in a cluster, unless it is declined; elsewhere, if it is asked for. */
+function isElected({ leader, once }: Options, cluster: Cluster): boolean {
+  const elected = leader.elect ?? (cluster.source === 'in-cluster' && !once)
+  if (!elected && leader.given.length > 0) {
+    throw new CliError(exitCodes.usage, `--${leader.given[0]} is for leader election, which is off outside a cluster; add --leader-elect`)
+  }
+  return elected
 }
 
 /** The kubeconfig of the API server that this operator, or the supervisor of `--watch`, runs for want of another one. */

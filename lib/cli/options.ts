@@ -2,8 +2,11 @@
  * The command line of `tsop-run`. One table: the parser, `--help` and the reference (docs/reference/cli.md) are made from it.
  */
 
+import { checkDurations, DEFAULT_DURATIONS, type LeaseDurations } from '../leadership/durations.ts'
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '../observe/log-levels.ts'
+import { parseDuration } from '../resource/duration.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { OBSERVE_OPTIONS, type ObserveOptions, observeOptions } from './observe-options.ts'
 import { type OptionRow, parseRows } from './option-rows.ts'
 
 export const OPTIONS = [
@@ -43,12 +46,40 @@ export const OPTIONS = [
     value: 'NAME',
     sentence: "The operator's name, which owns the fields it writes; by default the name in the package.json nearest to the handlers.",
   },
+  {
+    name: 'leader-elect',
+    sentence: 'Let only one of several processes work at a time, chosen by a Lease; the default in a cluster, but for --once.',
+  },
+  { name: 'no-leader-elect', sentence: 'Work without an election, also in a cluster: there must be one process only.' },
+  { name: 'lease-name', value: 'NAME', sentence: "The name of the Lease; by default the operator's name." },
+  { name: 'lease-namespace', value: 'NAME', sentence: 'The namespace of the Lease; by default that of the pod, or of the context.' },
+  {
+    name: 'lease-duration',
+    value: 'DURATION',
+    sentence: 'How long others wait after the last renewal they saw before they take the Lease; 15s by default.',
+  },
+  {
+    name: 'renew-deadline',
+    value: 'DURATION',
+    sentence: 'How long after it sent its last good renewal the leader still works; 10s by default.',
+  },
+  {
+    name: 'retry-period',
+    value: 'DURATION',
+    sentence: 'The pause between two renewals, and between two looks at the Lease; 2s by default.',
+  },
   { name: 'log-level', value: 'LEVEL', choices: logLevels, sentence: 'The least important level that is logged; info by default.' },
   {
     name: 'log-format',
     value: 'FORMAT',
     choices: logFormats,
     sentence: 'Lines for people or for machines; by default pretty on a terminal and json elsewhere.',
+  },
+  ...OBSERVE_OPTIONS,
+  {
+    name: 'graceful-shutdown-timeout',
+    value: 'DURATION',
+    sentence: "How long runs may go on after SIGTERM; 20s by default, and to be 10 s below the pod's terminationGracePeriodSeconds.",
   },
   { name: 'debug', sentence: 'Log more (level debug) and show the stacks of errors.' },
   { name: 'version', short: 'v', sentence: 'Print the version and exit.' },
@@ -72,9 +103,23 @@ export interface Options {
   readonly name: string | undefined
   readonly logLevel: LogLevel | undefined
   readonly logFormat: LogFormat | undefined
+  readonly observe: ObserveOptions
+  /** Undefined: the engine's. */
+  readonly graceMs: number | undefined
   readonly debug: boolean
+  readonly leader: LeaderOptions
   readonly version: boolean
   readonly help: boolean
+}
+
+export interface LeaderOptions {
+  /** Undefined: as the place suggests. */
+  readonly elect: boolean | undefined
+  readonly leaseName: string | undefined
+  readonly leaseNamespace: string | undefined
+  readonly durations: LeaseDurations
+  /** Those options that say something about an election. */
+  readonly given: readonly string[]
 }
 
 /** Throws a `CliError` with exit code 2 and one line that says what is wrong. */
@@ -96,7 +141,10 @@ export function parseOptions(args: readonly string[]): Options {
     name: operatorName(one('name')),
     logLevel: choice('log-level', logLevels, one('log-level')),
     logFormat: choice('log-format', logFormats, one('log-format')),
+    observe: observeOptions(flag, one),
+    graceMs: duration('graceful-shutdown-timeout', one('graceful-shutdown-timeout')),
     debug: flag('debug'),
+    leader: leader(flag, one),
     version: flag('version'),
     help: flag('help'),
   }
@@ -110,6 +158,48 @@ export function parseOptions(args: readonly string[]): Options {
   if (options.once && options.watch) throw usage('--once and --watch contradict each other')
   if (options.check && options.watch) throw usage('--check and --watch contradict each other')
   return options
+}
+
+const ELECTION_OPTIONS = ['lease-name', 'lease-namespace', 'lease-duration', 'renew-deadline', 'retry-period']
+
+function leader(flag: (name: string) => boolean, one: (name: string) => string | undefined): LeaderOptions {
+  const given = ELECTION_OPTIONS.filter((name) => one(name) !== undefined)
+  if (flag('no-leader-elect')) {
+    const other = flag('leader-elect') ? 'leader-elect' : given[0]
+    if (other !== undefined) throw usage(`--${other} and --no-leader-elect contradict each other`)
+  }
+  const leaseName = one('lease-name')
+  if (leaseName !== undefined && !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(leaseName))
+    throw usage(`--lease-name ${leaseName}: expected lower-case letters, digits, dashes and dots`)
+  const [leaseNamespace] = namespaces([one('lease-namespace')].filter((name) => name !== undefined)) ?? []
+  const elect = flag('leader-elect') ? true : flag('no-leader-elect') ? false : undefined
+  return { elect, leaseName, leaseNamespace, durations: durations(one), given }
+}
+
+function durations(one: (name: string) => string | undefined): LeaseDurations {
+  const ms = (name: string, byDefault: number) => {
+    const text = one(name)
+    return text === undefined ? byDefault : parseDuration(text, `--${name}`)
+  }
+  try {
+    const durations = {
+      leaseMs: ms('lease-duration', DEFAULT_DURATIONS.leaseMs),
+      renewMs: ms('renew-deadline', DEFAULT_DURATIONS.renewMs),
+      retryMs: ms('retry-period', DEFAULT_DURATIONS.retryMs),
+    }
+    checkDurations(durations, { lease: '--lease-duration', renew: '--renew-deadline', retry: '--retry-period' })
+    return durations
+  } catch (error) {
+    throw error instanceof TypeError ? usage(error.message) : error
+  }
+}
+
+function duration(name: string, text: string | undefined): number | undefined {
+  try {
+    return text === undefined ? undefined : parseDuration(text, `--${name}`)
+  } catch (error) {
+    throw usage((error as Error).message)
+  }
 }
 
 function namespaces(names: readonly string[]): readonly string[] | undefined {

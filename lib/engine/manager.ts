@@ -241,11 +241,14 @@ export class Manager {
   #blocked(ms: number): void {
     const runs = this.#controllers.flatMap((controller) => controller.runNames)
     const at = this.#o.blockedAt?.()
-    const who = at ?? (runs.length === 0 ? 'no run was under way' : `${runs.length === 1 ? 'by' : 'one of'} ${runs.slice(0, 5).join(', ')}`)
-    const fix = 'give long computations to a worker thread, and wait with await'
+    const suspects = runs.length === 0 ? 'no run was under way' : `by ${runs.length === 1 ? '' : 'one of '}${runs.slice(0, 5).join(', ')}`
+    const fix =
+      runs.length === 0 && at === undefined
+        ? 'the process was stopped, or got no CPU'
+        : 'give long computations to a worker thread, and wait with await'
     this.#o.log.warn(
       { ms, ...(at === undefined ? {} : { at }), runs: runs.slice(0, 20) },
-      `the event loop stood still for ${ms} ms: ${who}; ${fix}`,
+      `the event loop stood still for ${ms} ms: ${at ?? suspects}; ${fix}`,
     )
   }
 

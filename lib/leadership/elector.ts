@@ -237,7 +237,7 @@ export class Elector {
     this.#token = taken.lease.metadata.resourceVersion
     this.#state = 'settling'
     this.#extend(taken.sentAt)
-    log.info({ ...this.#fields(), from, token: this.#token }, from === undefined ? 'took the lease' : `took the lease of ${from}`)
+    log.info({ ...this.#fields(), from, term: this.#token }, from === undefined ? 'took the lease' : `took the lease of ${from}`)
     this.#settleTimer = this.#clock.after(settleMs, () => {
       this.#loseIfOverdue()
       if (this.#state !== 'settling') return
