@@ -35,13 +35,15 @@ function converted(node: Schema, path: string): Schema {
     }
   }
   if (node.not !== undefined) throw new SchemaError(path, 'nothing can be stored in this field (z.never()); leave it out')
-  if (node.type === undefined && node.enum !== undefined) return { ...mixedEnum(node.enum), ...annotations(node) }
-  if (node.type === undefined) return { ...(spelledOut ? {} : ANYTHING), ...annotations(node) }
+  if (node.type === undefined && node.enum !== undefined) return { ...mixedEnum(node.enum, path), ...annotations(node) }
+  if (node.type === undefined) return { ...(spelledOut ? {} : ANY_VALUE), ...annotations(node) }
   if (isNull(node)) throw new SchemaError(path, 'only null could be stored in this field (z.null()); leave it out, or use .nullable()')
-  return nullableEnum({ ...TYPES[node.type]?.(node, path), ...annotations(node) }, node)
+  return nullableEnum({ ...TYPES[node.type]?.(node, path), ...annotations(node) }, node, path)
 }
 
 const ANYTHING: Schema = { 'x-kubernetes-preserve-unknown-fields': true }
+/** Without `nullable` an API server drops null. */
+const ANY_VALUE: Schema = { ...ANYTHING, nullable: true }
 
 const TYPES: Record<string, (node: Schema, path: string) => Schema> = {
   string: (node) => ({
@@ -52,16 +54,23 @@ const TYPES: Record<string, (node: Schema, path: string) => Schema> = {
   }),
   boolean: (node) => ({ type: 'boolean', ...pick(node, ['enum']) }),
   integer: (node) => ({ type: 'integer', ...integerBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) }),
-  number: (node) =>
-    node.enum?.every(Number.isInteger) === true
-      ? { type: 'integer', format: 'int64', enum: node.enum }
-      : { type: 'number', ...floatBounds(node), ...pick(node, ['enum', 'multipleOf']), ...narrowing(node) },
+  number: (node) => (node.enum === undefined ? number(node) : numbers(node.enum.map(Number))),
   array: (node, path) => ({
     type: 'array',
     ...pick(node, ['minItems', 'maxItems']),
     items: structural(node.items ?? {}, `${path}[]`),
   }),
   object,
+}
+
+function number(node: Schema): Schema {
+  return { type: 'number', ...floatBounds(node), ...pick(node, ['multipleOf']), ...narrowing(node) }
+}
+
+function numbers(values: readonly number[]): Schema {
+  if (values.every(Number.isInteger)) return { type: 'integer', format: 'int64', enum: [...values] }
+  if (!values.some(Number.isInteger)) return { type: 'number', enum: [...values] }
+  return { type: 'number', anyOf: values.map(exactly) }
 }
 
 function object(node: Schema, path: string): Schema {
@@ -74,7 +83,7 @@ function object(node: Schema, path: string): Schema {
   if (rest === undefined || rest === false) return out
   // A CRD has either `properties` or `additionalProperties`.
   if (node.properties !== undefined) return { ...out, ...ANYTHING }
-  if (rest === true || Object.keys(rest).length === 0) return { ...out, additionalProperties: ANYTHING }
+  if (rest === true || Object.keys(rest).length === 0) return { ...out, additionalProperties: ANY_VALUE }
   return { ...out, additionalProperties: structural(rest, `${path}[*]`) }
 }
 
@@ -90,7 +99,8 @@ function stringFormat({ format, askedFormat }: Schema): Schema {
 
 const INT32 = { least: -(2 ** 31), most: 2 ** 31 - 1 }
 
-function integerBounds(node: Schema): Schema {
+function integerBounds(given: Schema): Schema {
+  const node = wholeBounds(given)
   const { minimum, maximum } = node
   const small = minimum !== undefined && maximum !== undefined && minimum >= INT32.least && maximum <= INT32.most
   return {
@@ -101,16 +111,51 @@ function integerBounds(node: Schema): Schema {
 
 const FLOAT32_MOST = 3.4028234663852886e38
 
+/** A fraction as a bound of a whole number: the server would cut it down to a whole one. */
+function wholeBounds(node: Schema): Schema {
+  const { minimum, maximum } = node
+  const out = { ...node }
+  if (minimum !== undefined && !Number.isInteger(minimum)) Object.assign(out, { minimum: Math.ceil(minimum), exclusiveMinimum: false })
+  if (maximum !== undefined && !Number.isInteger(maximum)) Object.assign(out, { maximum: Math.floor(maximum), exclusiveMaximum: false })
+  return out
+}
+
+/**
+ * Where the number is a whole one, an API server cuts a bound down to a whole number as well, so that 1 is not less than 1.5 (tried on
+ * 1.36). The one value about which it would be wrong is named.
+ */
 function floatBounds(node: Schema): Schema {
   const single = node.minimum === -FLOAT32_MOST && node.maximum === FLOAT32_MOST
-  return { ...(single ? { format: 'float' } : {}), ...bounds(node, (value) => Math.abs(value) >= FLOAT32_MOST) }
+  const out = { ...(single ? { format: 'float' } : {}), ...bounds(node, (value) => Math.abs(value) >= FLOAT32_MOST) }
+  const wrong: number[] = []
+  for (const [bound, exclusive, outwards] of [
+    ['minimum', 'exclusiveMinimum', 1],
+    ['maximum', 'exclusiveMaximum', -1],
+  ] as const) {
+    const value = out[bound]
+    if (value === undefined || Number.isInteger(value)) continue
+    if (out[exclusive] === true) wrong.push(value)
+    delete out[exclusive]
+    if (value * outwards > 0) wrong.push(Math.trunc(value))
+  }
+  const [first, ...others] = wrong.map(exactly)
+  return first === undefined ? out : { ...out, not: others.length === 0 ? first : { anyOf: [first, ...others] } }
+}
+
+/** An `enum` with 1 takes 1.5 as well, and bounds of 1.5 take 1: the server makes the value what the keyword is (tried on 1.36). */
+function exactly(value: number): Schema {
+  return Number.isInteger(value) ? { minimum: value, maximum: value } : { enum: [value] }
 }
 
 function bounds(node: Schema, empty: (bound: number) => boolean): Schema {
   return {
-    ...(node.minimum === undefined || empty(node.minimum) ? {} : pick(node, ['minimum', 'exclusiveMinimum'])),
-    ...(node.maximum === undefined || empty(node.maximum) ? {} : pick(node, ['maximum', 'exclusiveMaximum'])),
+    ...(node.minimum === undefined || empty(node.minimum) ? {} : { minimum: node.minimum, ...flagged(node, 'exclusiveMinimum') }),
+    ...(node.maximum === undefined || empty(node.maximum) ? {} : { maximum: node.maximum, ...flagged(node, 'exclusiveMaximum') }),
   }
+}
+
+function flagged(node: Schema, keyword: 'exclusiveMinimum' | 'exclusiveMaximum'): Schema {
+  return node[keyword] === true ? { [keyword]: true } : {}
 }
 
 /** Several patterns or divisors come as `allOf`, each with its type. */
@@ -133,40 +178,40 @@ function descriptionOf({ description, deprecated }: Schema): Schema {
 }
 
 /**
- * An API server compares null with the enum even where `nullable` is true, and refuses it also where the enum has it
- * (tried on 1.36). A rule is not asked about null.
+ * An API server compares null with the enum even where `nullable` is true, and refuses it also where the enum has it (tried on 1.36).
+ * Patterns and bounds are not asked of null. A rule would cost too much in lists and maps without a limit.
  */
-function nullableEnum(schema: Schema, node: Schema): Schema {
+function nullableEnum(schema: Schema, node: Schema, path: string): Schema {
   if (node.nullable !== true || schema.enum === undefined) return schema
   const { enum: values, ...rest } = schema
   const allowed = values.filter((value) => value !== null)
-  const list = allowed.map((value) => celLiteral(value, schema.type)).join(', ')
-  const rule = { rule: `self in [${list}]`, message: `must be null or one of ${allowed.join(', ')}` }
-  return { ...rest, 'x-kubernetes-validations': [...(schema['x-kubernetes-validations'] ?? []), rule] }
+  const texts = allowed.filter((value) => typeof value === 'string')
+  const amounts = allowed.filter((value) => typeof value === 'number')
+  if (texts.length + amounts.length < allowed.length || (schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true))
+    throw new SchemaError(path, 'the API server cannot tell null beside literals of several types, or booleans; use another value for it')
+  const parts = [...(texts.length > 0 ? [{ pattern: oneOf(texts) }] : []), ...(amounts.length > 0 ? [{ anyOf: amounts.map(exactly) }] : [])]
+  const [only] = parts
+  return { ...rest, ...(parts.length === 1 ? only : { allOf: parts }) }
 }
 
-function celLiteral(value: unknown, type: string | undefined): string {
-  const text = JSON.stringify(value)
-  return type === 'number' && Number.isInteger(value) ? `${text}.0` : text
-}
-
-function mixedEnum(values: readonly unknown[]): Schema {
+function mixedEnum(values: readonly unknown[], path: string): Schema {
   const rest = values.filter((value) => value !== null)
   const types = new Set(rest.map((value) => (typeof value === 'number' && Number.isInteger(value) ? 'integer' : typeof value)))
   const nullable = rest.length < values.length
   const [only] = types
   if (types.size === 1 && only !== undefined) {
     const schema = { type: only, enum: rest, ...(nullable ? { nullable } : {}) }
-    return nullableEnum(schema, schema)
+    return nullableEnum(schema, schema, path)
   }
   const intOrString = types.size === 2 && types.has('integer') && types.has('string')
-  return { ...(intOrString ? { 'x-kubernetes-int-or-string': true } : ANYTHING), enum: rest, ...(nullable ? { nullable } : {}) }
+  const schema = { ...(intOrString ? { 'x-kubernetes-int-or-string': true } : ANYTHING), enum: rest, ...(nullable ? { nullable } : {}) }
+  return nullableEnum(schema, schema, path)
 }
 
 function unionWithNull(options: readonly Schema[], path: string): Schema {
   const rest = options.filter((option) => !isNull(option)).map((option) => structural(option, path))
   const united = union(rest, path)
-  return rest.length < options.length ? nullableEnum({ ...united, nullable: true }, { nullable: true }) : united
+  return rest.length < options.length ? nullableEnum({ ...united, nullable: true }, { nullable: true }, path) : united
 }
 
 /** zod writes null as a string of which only null is allowed. */
@@ -185,7 +230,7 @@ function union(all: readonly Schema[], path: string): Schema {
   const nullable = options.some((option) => option.nullable === true) ? { nullable: true } : {}
   if (options.length > 1) for (const option of options) refuseInAlternative(option, path)
   const [first] = options
-  if (first === undefined) return ANYTHING
+  if (first === undefined) return ANY_VALUE
   if (options.length === 1) return first
   const types = new Set(options.map(typeName))
   const are = (...names: readonly string[]) => [...types].every((type) => names.includes(type))
@@ -193,11 +238,17 @@ function union(all: readonly Schema[], path: string): Schema {
   if (are('object')) return { ...unionOfObjects(options, path), ...nullable }
   if (are('array')) return { ...unionOfArrays(options, path), ...nullable }
   if (types.size > 1 && options.every((option) => option.enum !== undefined)) {
-    return { ...mixedEnum(options.flatMap((option) => option.enum ?? [])), ...nullable }
+    return {
+      ...mixedEnum(
+        options.flatMap((option) => option.enum ?? []),
+        path,
+      ),
+      ...nullable,
+    }
   }
   if (types.size === 1 && first.type !== undefined) return { ...unionOfScalars(first.type, options), ...nullable }
   if (are('integer', 'number')) return { type: 'number', ...alternatives(options.map(explicit)), ...nullable }
-  if (are('integer', 'string', INT_OR_STRING)) return { ...intOrString(options), ...nullable }
+  if (are('integer', 'string', INT_OR_STRING)) return { ...intOrString(options, path), ...nullable }
   const names = [...types].map((type) => TYPE_NAMES[type] ?? type).join(' and ')
   throw new SchemaError(
     path,
@@ -222,7 +273,7 @@ function typeName(schema: Schema): string {
 }
 
 function unionOfArrays(options: readonly Schema[], path: string): Schema {
-  const items = options.map((option) => option.items ?? ANYTHING)
+  const items = options.map((option) => option.items ?? ANY_VALUE)
   const types = distinct(items.map((item) => [typeName(item), item.nullable]))
   if (types.length > 1)
     throw new SchemaError(
@@ -262,8 +313,8 @@ function commonFormat(options: readonly Schema[]): string {
 }
 
 /** `pattern` and the lengths are only asked of strings, the bounds only of numbers: both may stand side by side, or in `anyOf`. */
-function intOrString(options: readonly Schema[]): Schema {
-  const texts = options.filter((option) => option.type !== 'integer').map(textChecks)
+function intOrString(options: readonly Schema[], path: string): Schema {
+  const texts = options.filter((option) => option.type !== 'integer').map((option) => textChecks(option, path))
   const numbers = options.filter((option) => option.type !== 'string').flatMap(numberChecks)
   const both = [distinct(texts), distinct(numbers)].filter((parts) => !parts.some((part) => Object.keys(part).length === 0))
   const single = both.flatMap((parts) => (parts.length === 1 ? parts : []))
@@ -272,15 +323,21 @@ function intOrString(options: readonly Schema[]): Schema {
   return { 'x-kubernetes-int-or-string': true, ...Object.assign({}, ...single), ...(allOf.length === 0 ? {} : { allOf }) }
 }
 
-function textChecks({ type, enum: values, ...rest }: Schema): Schema {
+/** A `format` would be asked of numbers as well. */
+function textChecks({ type, enum: values, format, ...rest }: Schema, path: string): Schema {
   if (type === undefined) return {}
+  if (format !== undefined && rest.pattern === undefined)
+    throw new SchemaError(
+      path,
+      `the API server cannot check the format ${format} beside numbers; use z.string().regex(…), or a field for each`,
+    )
   return values === undefined ? valuesOnly(rest) : { pattern: oneOf(values.map(String)) }
 }
 
 /** An `enum` would be asked of texts as well. */
 function numberChecks({ type, enum: values, ...rest }: Schema): Schema[] {
   if (type === undefined) return [{}]
-  if (values !== undefined) return values.map((value) => ({ minimum: Number(value), maximum: Number(value) }))
+  if (values !== undefined) return values.map((value) => exactly(Number(value)))
   const { format: _width, ...checks } = explicit({ type, ...rest })
   const { multipleOf, ...others } = valuesOnly({ ...checks, type: 'number' })
   return [{ ...others, ...(multipleOf === 1 ? {} : pick({ multipleOf }, ['multipleOf'])) }]
@@ -374,7 +431,7 @@ function intersection(parts: readonly Schema[], path: string): Schema {
         ? {}
         : {
             items: intersection(
-              parts.map((part) => part.items ?? ANYTHING),
+              parts.map((part) => part.items ?? ANY_VALUE),
               `${path}[]`,
             ),
           }
@@ -422,6 +479,7 @@ const VALUE_KEYWORDS = [
   'minProperties',
   'maxProperties',
   'required',
+  'not',
 ]
 
 /** A schema without what may only stand outside of `anyOf` and the like: types, descriptions, defaults, extensions. */

@@ -85,7 +85,19 @@ const CHILDREN: Partial<Record<Zod['_zod']['def']['type'], (type: Zod, path: str
   readonly: innerType,
   string: withPatterns,
   template_literal: withPatterns,
-  number: () => [],
+  number: (type, path) => {
+    for (const { value } of (type._zod.def.checks ?? [])
+      .map(({ _zod }) => _zod.def as { check: string; value?: unknown })
+      .filter(({ check }) => check === 'multiple_of')) {
+      // For a whole number it cuts the divisor down to a whole one (tried on 1.36).
+      if (!Number.isInteger(value))
+        throw new SchemaError(
+          path,
+          `multipleOf(${value}): the API server divides by whole numbers only; count in smaller units, or write the rule in CEL`,
+        )
+    }
+    return []
+  },
   boolean: () => [],
   null: () => [],
   any: () => [],
@@ -178,6 +190,8 @@ function keysOf(type: Zod): string[] | undefined {
 function checkDefault(read: () => unknown, path: string): void {
   const text = JSON.stringify(read())
   if (text === undefined) throw new SchemaError(path, `its default ${NO_JSON}`)
+  if (text === 'null')
+    throw new SchemaError(path, 'the API server takes a default of null for none; leave it out, and the field is optional')
   if (text !== JSON.stringify(read())) {
     throw new SchemaError(path, 'its default is another one each time, but a CRD has one for all objects; let the handler choose the value')
   }
@@ -186,12 +200,17 @@ function checkDefault(read: () => unknown, path: string): void {
 /** Formats that the API server checks by itself, so that zod's own long pattern is not needed. */
 const CHECKED_BY_FORMAT: Record<string, string> = { datetime: 'date-time', date: 'date' }
 const HOST_PART = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
+const SECONDS = '\\d+(?:[.,]\\d+)?S'
+const TIME = `\\d+H(?:\\d+M)?(?:${SECONDS})?|\\d+M(?:${SECONDS})?|${SECONDS}`
+const DAYS = '\\d+Y(?:\\d+M)?(?:\\d+D)?|\\d+M(?:\\d+D)?|\\d+D'
 /** zod's pattern has a look-ahead, or leaves a part to its own code. */
 const INSTEAD: Record<string, string> = {
+  // Whether there is a host, too, only zod's own code knows.
+  url: '^[a-zA-Z][a-zA-Z0-9+.-]*:',
   hostname: `^${HOST_PART}(?:\\.${HOST_PART})*\\.?$`,
   base64: '^(?:[0-9A-Za-z+/]{4})*(?:[0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$',
   base64url: '^(?:[0-9A-Za-z_-]{4})*(?:[0-9A-Za-z_-]{2,3})?$',
-  duration: '^P(?:\\d+W|(?:\\d+Y)?(?:\\d+M)?(?:\\d+D)?(?:T(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:[.,]\\d+)?S)?)?)$',
+  duration: `^P(?:\\d+W|(?:${DAYS})(?:T(?:${TIME}))?|T(?:${TIME}))$`,
 }
 
 function checkPatterns(type: Zod, path: string): void {
@@ -205,7 +224,7 @@ function checkPatterns(type: Zod, path: string): void {
 }
 
 /** Formats that zod checks by code of its own, without a pattern, but the API server as well. */
-const BY_CODE = new Set(['url', 'ipv6', 'cidrv6'])
+const BY_CODE = new Set(['ipv6', 'cidrv6'])
 
 /** What only code of zod's, or the user's, would check. */
 function checkFormat(check: StringCheck & { readonly hostname?: unknown; readonly protocol?: unknown }, path: string): void {

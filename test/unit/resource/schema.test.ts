@@ -19,14 +19,22 @@ describe('schemaOf', () => {
     'z.int32() without bounds that its format says already': [z.int32(), { type: 'integer', format: 'int32' }],
     'z.uint32() with its bounds': [z.uint32(), { type: 'integer', format: 'int64', minimum: 0, maximum: 4294967295 }],
     'an exclusive bound': [z.number().gt(3), { type: 'number', minimum: 3, exclusiveMinimum: true }],
+    'a fraction as a bound, with the value that the server would be wrong about': [
+      z.number().min(1.5).lt(9.5),
+      { type: 'number', minimum: 1.5, maximum: 9.5, not: { anyOf: [{ minimum: 1, maximum: 1 }, { enum: [9.5] }] } },
+    ],
+    'a fraction as a bound of a whole number': [z.int().gt(1.5).max(9.5), { type: 'integer', format: 'int32', minimum: 2, maximum: 9 }],
     'a literal as an enum': [z.literal('a'), { type: 'string', enum: ['a'] }],
     'null beside a type': [z.string().nullable(), { type: 'string', nullable: true }],
-    'z.any()': [z.any(), { 'x-kubernetes-preserve-unknown-fields': true }],
-    'z.unknown() with a description': [z.unknown().describe('Any.'), { 'x-kubernetes-preserve-unknown-fields': true, description: 'Any.' }],
+    'z.any()': [z.any(), { 'x-kubernetes-preserve-unknown-fields': true, nullable: true }],
+    'z.unknown() with a description': [
+      z.unknown().describe('Any.'),
+      { 'x-kubernetes-preserve-unknown-fields': true, nullable: true, description: 'Any.' },
+    ],
     'a record': [z.record(z.string(), z.int()), { type: 'object', additionalProperties: { type: 'integer', format: 'int64' } }],
     'a record of anything': [
       z.record(z.string(), z.any()),
-      { type: 'object', additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true } },
+      { type: 'object', additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true, nullable: true } },
     ],
     'a record of fixed keys as fields': [
       z.record(z.enum(['a', 'b']), z.string()),
@@ -55,7 +63,7 @@ describe('schemaOf', () => {
     'a time with a pattern of its own': [z.iso.datetime().regex(/Z$/), { type: 'string', format: 'date-time', pattern: 'Z$' }],
     'a date': [z.iso.date(), { type: 'string', format: 'date' }],
     'a format the server does not know by its pattern alone': [z.nanoid(), { type: 'string', pattern: '^[a-zA-Z0-9_-]{21}$' }],
-    'an URL': [z.url(), { type: 'string', format: 'uri' }],
+    'an URL': [z.url(), { type: 'string', format: 'uri', pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*:' }],
     'flags of a pattern as RE2 writes them': [z.string().regex(/^a+$/i), { type: 'string', pattern: '(?i)^a+$' }],
     'several patterns without a type inside': [
       z.string().startsWith('a').endsWith('b'),
@@ -99,7 +107,7 @@ describe('schemaOf', () => {
       z.string().describe('Use size.').meta({ deprecated: true }),
       { type: 'string', description: 'Deprecated: Use size.' },
     ],
-    'a union with anything': [z.union([z.string(), z.any()]), { 'x-kubernetes-preserve-unknown-fields': true }],
+    'a union with anything': [z.union([z.string(), z.any()]), { 'x-kubernetes-preserve-unknown-fields': true, nullable: true }],
     'literals of any types': [
       z.union([z.literal('a'), z.literal(true)]),
       { 'x-kubernetes-preserve-unknown-fields': true, enum: ['a', true] },
@@ -175,12 +183,20 @@ describe('schemaOf', () => {
       z.union([z.string(), z.object({})]).meta({ 'x-kubernetes-preserve-unknown-fields': true, description: 'Any.' }),
       { 'x-kubernetes-preserve-unknown-fields': true, description: 'Any.' },
     ],
-    'an enum or null by a rule, since the server compares null with an enum': [
+    'an enum or null by a pattern, since the server compares null with an enum': [
       z.enum(['a', 'b']).nullable(),
+      { type: 'string', nullable: true, pattern: '^(?:a|b)$' },
+    ],
+    'numbers or null by bounds': [
+      z.literal([1, 5]).nullable(),
       {
-        type: 'string',
+        type: 'integer',
+        format: 'int64',
         nullable: true,
-        'x-kubernetes-validations': [{ rule: 'self in ["a", "b"]', message: 'must be null or one of a, b' }],
+        anyOf: [
+          { minimum: 1, maximum: 1 },
+          { minimum: 5, maximum: 5 },
+        ],
       },
     ],
     'an intersection': [
@@ -290,6 +306,11 @@ describe('schemaOf', () => {
       z.union([z.string(), z.object({})]),
       'spec.field: the API server cannot tell texts and objects apart in one field; use a field for each',
     ],
+    'a time or a number': [
+      z.union([z.int(), z.iso.datetime()]),
+      'spec.field: the API server cannot check the format date-time beside numbers',
+    ],
+    'null or a literal boolean': [z.literal(true).nullable(), 'spec.field: the API server cannot tell null beside literals'],
     'a broken number or a text': [z.union([z.number(), z.string()]), 'spec.field: the API server cannot tell numbers and texts apart'],
     'lists of different items': [z.union([z.array(z.int()), z.array(z.string())]), 'spec.field: the API server cannot tell lists of'],
     'maps of different values': [
@@ -312,6 +333,7 @@ describe('schemaOf', () => {
       z.intersection(z.object({ a: z.string() }).meta({ 'x-kubernetes-validations': [{ rule: 'true' }] }), z.object({ b: z.string() })),
       'spec.field: x-kubernetes-validations inside one part of an intersection; put it behind',
     ],
+    'a divisor that is no whole number': [z.number().multipleOf(0.25), 'spec.field: multipleOf(0.25): the API server divides by whole'],
     'catchall()': [z.object({ a: z.string() }).catchall(z.int()), 'spec.field: catchall() cannot be checked beside named fields'],
     'z.looseRecord() of fixed keys': [z.looseRecord(z.enum(['a']), z.string()), 'spec.field: z.looseRecord() of fixed keys'],
     'z.coerce': [z.coerce.number(), 'spec.field: z.coerce changes the value, which the API server does not; use z.number()'],
@@ -321,6 +343,7 @@ describe('schemaOf', () => {
       z.stringFormat('even', (text) => text.length % 2 === 0),
       'spec.field: the API server does not know the format even; use .regex()',
     ],
+    'a default of null': [z.string().nullable().default(null), 'spec.field: the API server takes a default of null for none'],
     'a default that is none of its values': [z.int().min(5).default(1), 'spec.field: its default 1 is none of its values: Too small'],
     'a default of an object that is none of its values': [
       z.object({ a: z.string() }).prefault({} as { a: string }),
