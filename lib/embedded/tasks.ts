@@ -18,6 +18,9 @@ export interface ServerClock {
   readonly manual?: boolean
 }
 
+/** Kept, for a test may put fake timers in the places of the real ones, in which a server must go on. */
+const { setImmediate } = globalThis
+
 /** The longest a Node timer can be; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 

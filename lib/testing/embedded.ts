@@ -52,7 +52,7 @@ export interface EmbeddedOptions {
   /** False: the operator is started by `startOperator()`. Default true. */
   readonly start?: boolean
   /**
-   * How long, in real time, nothing may happen before `settled`, `until` and `advance` take what goes on for hanging. Default `'1500ms'`: less
+   * How long, in real time, nothing may happen before `settled`, `until` and `advance` take what goes on for hanging. Default `'1s'`: less
    * than the time limit of most test runners, so that you read why. More for handlers that wait for something outside for longer.
    */
   readonly patience?: Duration
@@ -126,11 +126,13 @@ export interface TestCluster extends AsyncDisposable {
 
 export type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
-const PATIENCE_MS = 1500
+const PATIENCE_MS = 1000
 const WITHIN_MS = 60_000
 const REAL_WITHIN_MS = 5_000
 /** How often a condition is looked at that may come true from outside. */
 const POLL_MS = 10
+/** Where nothing goes on any more, something outside is waited for no longer than this part of the patience. */
+const OUTSIDE = 1 / 2
 /** What a handler gets, at the end of it all, that does not heed its signal. */
 const CLOSE_PATIENCE_MS = 50
 const LINES = 15
@@ -253,7 +255,7 @@ class Cluster implements TestCluster {
       if (due !== undefined && due <= end) {
         this.#manual?.fireNext()
         since = realNow()
-      } else if (isReal ? this.#clock.monotonic() < end : patient) await pause(POLL_MS)
+      } else if (isReal ? this.#clock.monotonic() < end : realNow() - since < OUTSIDE * patienceMs) await pause(POLL_MS)
       else throw new Error(`waited ${formatDuration(withinMs)} of the cluster's time for ${what}, in vain${lastSeen(last)}${this.#story()}`)
     }
   }

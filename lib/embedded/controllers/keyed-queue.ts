@@ -5,6 +5,9 @@
 import { ApiError } from '../status.ts'
 import type { Tasks } from '../tasks.ts'
 
+/** Kept, for a test may put fake timers in the places of the real ones. */
+const { setImmediate } = globalThis
+
 const FIRST_RETRY_MS = 25
 const LONGEST_RETRY_MS = 30_000
 

@@ -3,6 +3,9 @@ import type { ServerClock } from '../tasks.ts'
 import type { ApiRequest, ApiResponse, ResponseStream } from '../types.ts'
 import { BODY_LIMIT, tooLargeBody } from './limits.ts'
 
+/** Kept, for a test may put fake timers in the places of the real ones. */
+const { queueMicrotask } = globalThis
+
 /** Fits `TransportRequest` of lib/api. */
 export interface InProcessRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

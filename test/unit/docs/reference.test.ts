@@ -67,7 +67,7 @@ describe('the reference', () => {
     expect(functions).to.have.members(Object.keys(testing))
     expect(page).to.include(`default \`'${formatDuration(constant('lib/testing/embedded.ts', 'WITHIN_MS'))}'\``)
     expect(page).to.include(`(\`'${formatDuration(constant('lib/testing/embedded.ts', 'REAL_WITHIN_MS'))}'\` of the real clock)`)
-    expect(page).to.include(`| \`patience\` | \`'${constant('lib/testing/embedded.ts', 'PATIENCE_MS')}ms'\` |`)
+    expect(page).to.include(`| \`patience\` | \`'${formatDuration(constant('lib/testing/embedded.ts', 'PATIENCE_MS'))}'\` |`)
   })
 
   it('gives the numbers of the engine', () => {
