@@ -3,7 +3,17 @@
  * reported at once, with file, class and method.
  */
 
-import type { HandlerSpec, OwnedKind, ReconcileOptions, WatchedKind, WatchOptions } from '../resource/handler-spec.ts'
+import type {
+  AdmissionMethod,
+  AdmissionOptions,
+  DefaultsOptions,
+  HandlerSpec,
+  OwnedKind,
+  ReconcileOptions,
+  ValidatesOptions,
+  WatchedKind,
+  WatchOptions,
+} from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, kindKey, kindName } from '../resource/kind.ts'
 import { HandlerError, type Problem } from './handler-error.ts'
 import { type Note, notesOf, type Registration, registrationsOf } from './metadata.ts'
@@ -55,6 +65,8 @@ export function collect(cls: HandlerClass, options: CollectOptions = {}): Handle
   const deletes = of('onDelete')
   const owned = of('owns')
   const watched = of('watches')
+  const validators = of('validates')
+  const defaulters = of('defaults')
   const reconcile = reconciles[0]
 
   if (reconcile === undefined) {
@@ -75,6 +87,11 @@ export function collect(cls: HandlerClass, options: CollectOptions = {}): Handle
     )
   }
   if (deletes.length > 1) report(undefined, `${deletes.length} times @onDelete (${listed(deletes)}): keep one`)
+  if (defaulters.length > 1)
+    report(undefined, `${defaulters.length} times @defaults (${listed(defaulters)}): which of them is first? Make one method of them`)
+  for (const { method, registration } of [...validators, ...defaulters]) {
+    for (const text of admissionProblems(registration, reconcile?.registration.kind)) report(`${method}()`, text)
+  }
   for (const { method, registration } of deletes) {
     const primary = reconcile?.registration.kind
     if (isKindRef(primary) && isKindRef(registration.kind) && kindKey(primary) !== kindKey(registration.kind)) {
@@ -115,6 +132,8 @@ export function collect(cls: HandlerClass, options: CollectOptions = {}): Handle
         options: (registration.options ?? {}) as WatchOptions,
       }),
     ),
+    ...(validators.length === 0 ? {} : { validates: validators.map((role) => admissionMethod<ValidatesOptions>(role)) }),
+    ...(defaulters[0] === undefined ? {} : { defaults: admissionMethod<DefaultsOptions>(defaulters[0]) }),
   }
 }
 
@@ -244,6 +263,26 @@ function ownedTwice(owned: readonly Role[], reconcile: string | undefined): { me
       : `@owns(${kindName(kind)}) is built by ${other.method}() already: give one of the two a suffix, such as @owns(${kind.kind}, { suffix: 'replica' })`
     return [{ method: `${role.method}()`, text }]
   })
+}
+
+function admissionMethod<O extends AdmissionOptions>({ method, registration }: Role): AdmissionMethod<O> {
+  return { method, options: (registration.options ?? {}) as O }
+}
+
+/** The API server is told what to ask about by group, version and plural. */
+function admissionProblems({ decorator, kind }: Registration, primary: unknown): string[] {
+  if (!isKindRef(kind)) return []
+  if (isKindRef(primary) && kindKey(primary) !== kindKey(kind)) {
+    const same = primary.kind === kind.kind && groupOf(primary.apiVersion) === groupOf(kind.apiVersion)
+    const [mine, other] = same ? [primary.apiVersion, kind.apiVersion] : [kindName(primary), kindName(kind)]
+    const fix = same ? 'it gets every object in the version that the class reconciles; name that one' : 'make another class'
+    return [`@${decorator}(${other}) in the class of ${mine}: a class answers for the kind it reconciles; ${fix}`]
+  }
+  if (kind.plural === undefined || kind.scope === undefined) {
+    const example = `kind('${kind.apiVersion}', '${kind.kind}', { plural: '…', scope: 'Namespaced' })`
+    return [`@${decorator}(${kindName(kind)}): the API server is told by the plural, which this reference does not say: ${example}`]
+  }
+  return []
 }
 
 function ownedKind(role: Role, reconcile: string): OwnedKind {

@@ -11,7 +11,7 @@ import 'reflect-metadata/lite'
 export const HANDLER = Symbol.for('tsop.handler')
 const NOTES = Symbol.for('tsop.handler.notes')
 
-export type DecoratorName = 'onReconcile' | 'onDelete' | 'owns' | 'watches'
+export type DecoratorName = 'onReconcile' | 'onDelete' | 'owns' | 'watches' | 'validates' | 'defaults'
 
 /** One use of a decorator. Unchecked: what a user passed, who may not use TypeScript. */
 export interface Registration {

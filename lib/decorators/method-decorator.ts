@@ -87,8 +87,17 @@ export function misplacedText(registration: Registration, misplaced: Misplaced):
     case 'symbol':
       return `${decorator} on a method named by a symbol: give it a name, for logs and errors`
     default:
-      return `${decorator} on ${misplaced === 'accessor' ? 'an' : 'a'} ${misplaced}: put it on a method, such as \`${registration.decorator === 'owns' ? 'service(db) { … }' : 'async reconcile(db, ctx) { … }'}\``
+      return `${decorator} on ${misplaced === 'accessor' ? 'an' : 'a'} ${misplaced}: put it on a method, such as \`${EXAMPLES[registration.decorator]}\``
   }
+}
+
+const EXAMPLES: Readonly<Record<Registration['decorator'], string>> = {
+  onReconcile: 'async reconcile(db, ctx) { … }',
+  onDelete: 'async reconcile(db, ctx) { … }',
+  owns: 'service(db) { … }',
+  watches: 'async reconcile(db, ctx) { … }',
+  validates: 'validate(db, old, ctx) { … }',
+  defaults: 'defaults(db) { … }',
 }
 
 function isContext(value: unknown): value is AnyContext {

@@ -15,6 +15,16 @@ const SELECTION: Record<string, Check> = {
   when: (value) => (typeof value === 'function' ? undefined : 'expected a function that says whether an object wakes a run'),
 }
 
+const ADMISSION: Record<string, Check> = {
+  failurePolicy: (value) => (value === 'Fail' || value === 'Ignore' ? undefined : "expected 'Fail' or 'Ignore'"),
+  timeout: (value) => {
+    const problem = timeout(value)
+    if (problem !== undefined) return problem
+    const seconds = parseDuration(value as string | number, '') / 1000
+    return Number.isInteger(seconds) && seconds <= 30 ? undefined : 'the API server waits for whole seconds, from 1 to 30'
+  },
+}
+
 const OPTIONS: Record<DecoratorName, Record<string, Check>> = {
   onReconcile: {
     concurrency: (value) => (Number.isInteger(value) && (value as number) >= 1 ? undefined : 'expected a whole number from 1 on'),
@@ -31,6 +41,8 @@ const OPTIONS: Record<DecoratorName, Record<string, Check>> = {
       typeof value === 'string' && SUFFIX.test(value) ? undefined : "expected lower-case letters, digits and dashes, such as 'replica'",
   },
   watches: SELECTION,
+  validates: { on: operations('create', 'update', 'delete', 'status'), ...ADMISSION },
+  defaults: { on: operations('create', 'update'), ...ADMISSION },
 }
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -59,6 +71,13 @@ function useProblem(value: unknown): string | undefined {
 
 function texts(value: unknown, pattern: RegExp): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && pattern.test(one))
+}
+
+function operations(...known: readonly string[]): Check {
+  return (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((one) => known.includes(one))
+      ? undefined
+      : `expected a list of ${known.map((one) => `'${one}'`).join(', ')}`
 }
 
 /** What is wrong with the options, one text a fault. */

@@ -52,6 +52,34 @@ export interface WatchOptions<O = KubeObject> {
   readonly when?: (object: O) => boolean
 }
 
+/** What `@validates` and `@defaults` have in common. */
+export interface AdmissionOptions {
+  /**
+   * What happens to a request when the operator does not answer. `'Fail'` (default): it is refused. `'Ignore'`: it passes unseen, so that nothing
+   * may rely on the method.
+   */
+  readonly failurePolicy?: 'Fail' | 'Ignore'
+  /** How long the API server waits: whole seconds, from 1 to 30. Default `'10s'`. The method is cut after nine tenths of it. */
+  readonly timeout?: Duration
+}
+
+/** Options of `@validates`. */
+export interface ValidatesOptions extends AdmissionOptions {
+  /** What is asked about. Default `['create', 'update']`. `'status'`: writes to the status alone. */
+  readonly on?: readonly ('create' | 'update' | 'delete' | 'status')[]
+}
+
+/** Options of `@defaults`. */
+export interface DefaultsOptions extends AdmissionOptions {
+  /** What is asked about. Default `['create', 'update']`. */
+  readonly on?: readonly ('create' | 'update')[]
+}
+
+export interface AdmissionMethod<Options extends AdmissionOptions = AdmissionOptions> {
+  readonly method: string
+  readonly options: Options
+}
+
 export interface OwnedKind {
   readonly kind: KindRef
   /** The builder, or the reconcile method where `builder` is false. */
@@ -79,4 +107,7 @@ export interface HandlerSpec {
   readonly onDelete?: { readonly method: string; readonly finalizer: string | undefined }
   readonly owns: readonly OwnedKind[]
   readonly watches: readonly WatchedKind[]
+  /** Absent: none. */
+  readonly validates?: readonly AdmissionMethod<ValidatesOptions>[]
+  readonly defaults?: AdmissionMethod<DefaultsOptions>
 }

@@ -1,0 +1,105 @@
+/** What tells the API server whom to ask: webhook configurations, and the `conversion` of definitions. */
+
+import type { HandlerSpec } from '../resource/handler-spec.ts'
+import { type CustomResourceDefinition, groupOf, type KindRef } from '../resource/kind.ts'
+import { CONVERT_PATH, type Operation, type Webhook, webhooksOf } from './webhooks.ts'
+
+/** How the API server reaches the operator. */
+export type Endpoint =
+  | { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number }; readonly caBundle?: string }
+  /** `https://192.0.2.1:9443` */
+  | { readonly url: string; readonly caBundle: string }
+
+export interface ConfigurationOptions {
+  /** Of both objects. */
+  readonly name: string
+  readonly endpoint: Endpoint
+  /** Those that the operator serves. Undefined: all. */
+  readonly namespaces?: readonly string[] | undefined
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+export interface WebhookConfiguration {
+  readonly apiVersion: 'admissionregistration.k8s.io/v1'
+  readonly kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'
+  readonly metadata: {
+    readonly name: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly webhooks: readonly { readonly name: string; readonly [field: string]: unknown }[]
+}
+
+/** None, one or both; the mutating one first. */
+export function webhookConfigurations(specs: readonly HandlerSpec[], options: ConfigurationOptions): WebhookConfiguration[] {
+  const all = webhooksOf(specs)
+  const { name, labels, annotations } = options
+  const metadata = { name, ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
+  return (['default', 'validate'] as const).flatMap((type) => {
+    const webhooks = all.filter((webhook) => webhook.type === type).map((webhook) => configured(webhook, options))
+    const kind = type === 'default' ? ('MutatingWebhookConfiguration' as const) : ('ValidatingWebhookConfiguration' as const)
+    return webhooks.length === 0 ? [] : [{ apiVersion: 'admissionregistration.k8s.io/v1' as const, kind, metadata, webhooks }]
+  })
+}
+
+function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOptions): WebhookConfiguration['webhooks'][number] {
+  const { spec, name, path, failurePolicy, timeoutSeconds } = webhook
+  const served = servedNamespaces(spec, namespaces)
+  return {
+    name,
+    clientConfig: clientConfig(endpoint, path),
+    rules: rules(webhook),
+    failurePolicy,
+    // Whatever version is written, the class sees its own.
+    matchPolicy: 'Equivalent',
+    sideEffects: 'None',
+    timeoutSeconds,
+    admissionReviewVersions: ['v1'],
+    // Later webhooks, also those of others, may leave something open again.
+    ...(webhook.type === 'default' ? { reinvocationPolicy: 'IfNeeded' } : {}),
+    ...(served === undefined
+      ? {}
+      : { namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: served }] } }),
+  }
+}
+
+function servedNamespaces({ kind, reconcile }: HandlerSpec, served: readonly string[] | undefined): readonly string[] | undefined {
+  if (kind.scope === 'Cluster') return undefined
+  const { namespaces } = reconcile.options
+  if (namespaces === undefined) return served
+  return served === undefined ? namespaces : namespaces.filter((each) => served.includes(each))
+}
+
+function rules({ spec: { kind }, on }: Webhook): object[] {
+  const { apiVersion, plural, scope } = kind
+  const group = groupOf(apiVersion)
+  const about = { apiGroups: [group], apiVersions: [group === '' ? apiVersion : apiVersion.slice(group.length + 1)] }
+  const operations = ON.filter((each) => on.includes(each)).map((each) => each.toUpperCase())
+  return [
+    ...(operations.length === 0 ? [] : [{ ...about, operations, resources: [plural], scope }]),
+    ...(on.includes('status') ? [{ ...about, operations: ['UPDATE'], resources: [`${plural}/status`], scope }] : []),
+  ]
+}
+
+const ON: readonly Operation[] = ['create', 'update', 'delete']
+
+export function clientConfig(endpoint: Endpoint, path: string): object {
+  const { caBundle } = endpoint
+  const ca = caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString('base64') }
+  if ('url' in endpoint) return { url: endpoint.url.replace(/\/+$/, '') + path, ...ca }
+  return { service: { ...endpoint.service, path }, ...ca }
+}
+
+/** The definition with whom to ask for conversions; as it is where the kind needs nobody. */
+export function withConversion(
+  { crd, conversion }: Pick<KindRef<unknown>, 'crd' | 'conversion'>,
+  endpoint: Endpoint,
+): CustomResourceDefinition | undefined {
+  if (crd === undefined || conversion === undefined) return crd
+  return { ...crd, spec: { ...crd.spec, conversion: conversionStanza(endpoint) } }
+}
+
+export function conversionStanza(endpoint: Endpoint): object {
+  return { strategy: 'Webhook', webhook: { clientConfig: clientConfig(endpoint, CONVERT_PATH), conversionReviewVersions: ['v1'] } }
+}
