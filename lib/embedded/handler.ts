@@ -12,6 +12,7 @@ import { withJsonBody } from './protobuf.ts'
 import { protobufError, wantsOnlyProtobuf } from './protobuf-status.ts'
 import { parseResourcePath, type ResourcePath } from './request-path.ts'
 import { type AnswerHeaders, answerError, commonHeaders, compressed, plainText } from './respond.ts'
+import { selectedName } from './selectors.ts'
 import { ApiError, badRequest, internalError, methodNotAllowed, notFound, unknownResource } from './status.ts'
 import type { ApiRequest, ApiResponse, ResourceType, User } from './types.ts'
 import { type Call, type Extensions, runVerb, unsupported } from './verbs.ts'
@@ -106,14 +107,14 @@ async function route(
     resource: target.resource,
     subresource: target.subresource,
     namespace: target.namespace ?? (target.group === '' && target.resource === 'namespaces' ? target.name : ''),
-    name: target.name,
+    name: target.name || selectedBy(query, verb),
   }
   asked.attributes = attributes
   const actual = allowed(core, attributes, request)
   if (actual !== user) asked.attributes = { ...attributes, user: actual }
   const type = core.registry.find(target.group, target.version, target.resource)
   if (type === undefined) throw unserved(core, target)
-  if (path.includes('//')) throw type.custom ? PAGE_NOT_FOUND : unknownResource()
+  if ((type.custom ? path : path.replace('/namespaces//', '/')).includes('//')) throw type.custom ? PAGE_NOT_FOUND : unknownResource()
   checkRoute(type, target, request.method, verb)
   asked.served = true
   if (type.deprecation !== undefined) warnings.push(type.deprecation)
@@ -136,6 +137,20 @@ async function route(
 const NO_RESOURCE = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
 
 /** Who it is done as. @throws ApiError 403 */
+/** A list, watch or deletion of a collection that selects one name asks for that one: a role for the name alone allows it. */
+function selectedBy(query: URLSearchParams, verb: string): string {
+  const selector = query.get('fieldSelector')
+  if (selector === null || !SELECTING.has(verb)) return ''
+  try {
+    return selectedName(selector) ?? ''
+  } catch {
+    // Told to those who may ask.
+    return ''
+  }
+}
+
+const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+
 function allowed(core: Core, attributes: Attributes, { headers }: ApiRequest): User {
   const user = impersonate(core.authorizer, attributes, headers)
   if (core.authorizer === undefined) return user

@@ -137,7 +137,7 @@ function boolean(text: string | null): boolean | undefined {
 }
 
 function int64(text: string | null): number | undefined {
-  if (text === null || text === '') return undefined
+  if (text === null) return undefined
   const problem = /^[-+]?\d+$/.test(text) ? (inRange(text) ? undefined : 'value out of range') : 'invalid syntax'
   if (problem !== undefined) throw badRequest(`strconv.ParseInt: parsing ${show(text)}: ${problem}`)
   return Number(text)

@@ -35,7 +35,8 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   if (parts[next] === 'namespaces' && parts.length > next + 2) {
     const after = parts[next + 2]
     if (group !== '' || (after !== 'status' && after !== 'finalize')) {
-      namespace = parts[next + 1] ?? ''
+      // `namespaces//pods` names none: all.
+      namespace = parts[next + 1] || undefined
       next += 2
     }
   }
@@ -57,7 +58,7 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
 function split(path: string): string[] | undefined {
   try {
     const decoded = path.includes('%') ? decodeURIComponent(path) : path
-    return decoded.split('/').filter((part) => part !== '')
+    return decoded.replace(/^\/+|\/+$/g, '').split('/')
   } catch {
     return undefined
   }

@@ -51,3 +51,11 @@ export const S = {
 
 /** Of objects that a controller has written meanwhile, next to others. */
 export const withoutRevision = ({ metadata: { resourceVersion, ...metadata }, ...rest }: Any): Any => ({ ...rest, metadata })
+
+/** A refusal to change what is fixed ends with a diff of Go structs, which the embedded server leaves out. */
+export const withoutDiff = ({ message, details, reason, status }: Any): Any => ({
+  message: message.split('\n')[0],
+  reason,
+  status,
+  causes: details?.causes?.map((each: Any) => ({ ...each, message: each.message.split('\n')[0] })),
+})

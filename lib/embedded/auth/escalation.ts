@@ -4,7 +4,7 @@
  */
 import type { AdmissionPlugin, AdmissionRequest, Core } from '../core.ts'
 import { equalJson } from '../json.ts'
-import { forbiddenError } from '../status.ts'
+import { ApiError, forbiddenError, notFound } from '../status.ts'
 import type { ApiObject } from '../types.ts'
 import type { Rbac } from './rbac.ts'
 import { compact, describeRule, type PolicyRule, quoteAll, uncovered } from './rules.ts'
@@ -51,7 +51,13 @@ function mayGrant(core: Core, { type, namespace, name, user }: AdmissionRequest,
   return core.authorizer?.authorize(attributes).allowed === true
 }
 
-function wantedRules(rbac: Rbac, { namespace }: AdmissionRequest, object: ApiObject): readonly PolicyRule[] {
-  if (object.roleRef !== undefined) return rbac.rulesOf(object.roleRef, namespace)
+function wantedRules(rbac: Rbac, { type, namespace }: AdmissionRequest, object: ApiObject): readonly PolicyRule[] {
+  if (object.roleRef !== undefined) {
+    try {
+      return rbac.rulesOf(object.roleRef, namespace)
+    } catch (error) {
+      throw error instanceof ApiError && error.code === 404 ? notFound(type, object.roleRef.name) : error
+    }
+  }
   return object.rules ?? []
 }

@@ -39,6 +39,17 @@ export function decodePatched(type: ResourceType, value: unknown, options: Write
     return finished(type, object)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 400) throw error
+    const { apiVersion, kind } = isObject(value) ? value : {}
+    if (
+      !type.custom &&
+      kind === type.kind &&
+      typeof apiVersion === 'string' &&
+      error.message.includes('does not match the expected API version')
+    ) {
+      throw refuse(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+      )
+    }
     throw refuse(error.message.replace(/^\S+ in version "[^"]*" cannot be handled as a \S+: /, ''))
   }
 }

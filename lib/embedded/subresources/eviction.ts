@@ -53,6 +53,7 @@ function askBudgets({ core, namespace }: ExtensionCall, pod: ApiObject): void {
     )
   }
   const [budget] = budgets
+  if (budget !== undefined && (budget.status?.observedGeneration ?? 0) < (budget.metadata.generation ?? 0)) throw unprocessed(budget)
   if (budget === undefined || (budget.status?.disruptionsAllowed ?? 0) > 0) return
   const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {}
   const budgetName = budget.metadata.name ?? ''
@@ -63,5 +64,13 @@ function askBudgets({ core, namespace }: ExtensionCall, pod: ApiObject): void {
         message: `The disruption budget ${budgetName} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`,
       },
     ],
+  })
+}
+
+function unprocessed({ metadata }: ApiObject): ApiError {
+  const message = `The disruption budget ${metadata.name} is still being processed by the server.`
+  return new ApiError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: 'DisruptionBudget', message }],
+    retryAfterSeconds: 10,
   })
 }

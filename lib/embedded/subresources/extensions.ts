@@ -7,6 +7,7 @@ import type { Core } from '../core.ts'
 import { invalid } from '../field-error.ts'
 import { isObject } from '../json.ts'
 import { reportProblems, unknownField } from '../operations/decode.ts'
+import { track } from '../operations/managed-fields.ts'
 import { update } from '../operations/update.ts'
 import { badRequest, invalidError } from '../status.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
@@ -32,10 +33,19 @@ export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Ex
   for (const [bucket, review] of createReviews(core, auth)) {
     extensions.set(`${bucket} create`, (call) => {
       const { type, user, namespace } = call
-      return { status: 201, object: review(body(call, type.group, type.version, type.kind), { user, namespace }) }
+      const question = body(call, type.group, type.version, type.kind)
+      return { status: 201, object: owned(call, question, review(question, { user, namespace })) }
     })
   }
   return extensions
+}
+
+/** An answer that repeats the question tells, as all that is written, whose fields these are. */
+function owned({ core, type, options }: ExtensionCall, question: ApiObject, answer: ApiObject): ApiObject {
+  if (question.spec === undefined || answer.spec !== question.spec) return answer
+  track(core, type, undefined, question, '', options)
+  const { managedFields } = question.metadata
+  return managedFields === undefined ? answer : { ...answer, metadata: { ...answer.metadata, managedFields } }
 }
 
 function bound({ core, type, namespace, name, options }: ExtensionCall, { target, metadata }: ApiObject) {

@@ -18,7 +18,7 @@ import { change, checkName } from '../operations/update.ts'
 import { writeOptions } from '../operations/write-options.ts'
 import { objectBody } from '../representations.ts'
 import { answer } from '../respond.ts'
-import { internalError, invalidError } from '../status.ts'
+import { ApiError, badRequest, internalError, invalidError, plainError } from '../status.ts'
 import type { ApiObject, ApiResponse, ResourceType } from '../types.ts'
 import { type Call, readBody, representation, requestOptions, unsupported } from '../verbs.ts'
 import { SCALE } from './scale-type.ts'
@@ -29,7 +29,7 @@ export async function scaleVerb(call: Call): Promise<ApiResponse> {
   return answer(200, objectBody(core, SCALE, await result(call), form, call.query), form, call.extra)
 
   function result({ verb }: Call): Promise<ApiObject> {
-    if (verb === 'get') return core.operations.get(type, namespace, target.name).then((object) => scaleOf(type, object))
+    if (verb === 'get') return core.operations.get(type, namespace, target.name).then((object) => existingScale(type, object))
     if (verb === 'update') return put(call)
     if (verb === 'patch') return patch(call)
     throw unsupported(type, verb)
@@ -38,7 +38,7 @@ export async function scaleVerb(call: Call): Promise<ApiResponse> {
 
 async function put(call: Call): Promise<ApiObject> {
   const { value, options } = readBody(call, 'UpdateOptions', 'Scale')
-  const wanted = decodeObject(SCALE, value, options)
+  const wanted = decodeScale(call.type, value, options)
   checkName(wanted, call.target.name)
   const writes = tracked(call, options, () => wanted)
   return write(call, options, wanted.metadata.uid, writes)
@@ -69,6 +69,16 @@ async function write(call: Call, options: WriteOptions, uid: string | undefined,
   return scaleOf(type, object)
 }
 
+/** The scale of a custom kind is read by a reader that knows custom objects only; its errors say no more. @throws ApiError 400 */
+function decodeScale(type: ResourceType, value: unknown, options: WriteOptions): ApiObject {
+  try {
+    return decodeObject(SCALE, value, options)
+  } catch (error) {
+    if (!type.custom || !(error instanceof ApiError) || error.message.includes('strict decoding')) throw error
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')
+  }
+}
+
 /** An update or a patch: what it changes belongs to its manager from now on. */
 function tracked({ core }: Call, options: WriteOptions, make: (scale: ApiObject) => ApiObject): (scale: ApiObject) => ApiObject {
   return (scale) => {
@@ -79,16 +89,21 @@ function tracked({ core }: Call, options: WriteOptions, make: (scale: ApiObject)
   }
 }
 
-function applied({ core }: Call, { value, force }: Patch, options: WriteOptions): (scale: ApiObject) => ApiObject {
+function applied({ core, type }: Call, { value, force }: Patch, options: WriteOptions): (scale: ApiObject) => ApiObject {
   const write = { manager: managerOf(options), subresource: 'scale', time: timestamp(core.clock.now()), schemas: SCALE_SCHEMA }
   return (live) => {
     const config = cloneJson(value) as ApiObject
     const merged = applyConfiguration({ ...write, live, config, force: force === true, type: SCALE_TYPE })
+    if (type.custom) throw plainError(inconvertible(config))
     const scale = decodeObject(SCALE, merged, options)
     if (merged.metadata.managedFields !== undefined) scale.metadata.managedFields = merged.metadata.managedFields
     return scale
   }
 }
+
+/** No custom object can be scaled by an apply: a fault of the real server that has become its behaviour. */
+const inconvertible = ({ metadata }: ApiObject) =>
+  `failed to convert new object (${metadata.namespace ?? ''}/${metadata.name ?? ''}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`
 
 const SCALE_TYPE = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
@@ -122,12 +137,18 @@ function scaled(call: Call, live: ApiObject, make: (scale: ApiObject) => ApiObje
 }
 
 /** @throws ApiError 500 where a custom object does not have the number */
-export function scaleOf(type: ResourceType, object: ApiObject): ApiObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
-  const replicas = read(object, pathOf(type.scale?.spec))
-  if (type.custom && typeof replicas !== 'number') {
+function existingScale(type: ResourceType, object: ApiObject): ApiObject {
+  if (type.custom && typeof read(object, pathOf(type.scale?.spec)) !== 'number') {
     throw internalError(`the spec replicas field ${JSON.stringify(type.scale?.spec)} does not exist`)
   }
+  return scaleOf(type, object)
+}
+
+/** A write may set the number where there is none yet. */
+export function scaleOf(type: ResourceType, object: ApiObject): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const found = read(object, pathOf(type.scale?.spec))
+  const replicas = typeof found === 'number' ? found : undefined
   const selector = selectorText(type, object)
   return {
     kind: 'Scale',

@@ -1,6 +1,6 @@
 /** Built-in kinds: what the server fills in, refuses, and keeps fixed. */
 import type { Case } from '../case.ts'
-import { configMap, container, deployment, service } from '../objects.ts'
+import { configMap, container, deployment, service, withoutDiff } from '../objects.ts'
 
 const template = (spec: object = {}, labels: object = { app: 'a' }) => ({
   metadata: { labels },
@@ -208,7 +208,7 @@ export const cases: readonly Case[] = [
         metadata: { name: 'd' },
         spec: { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '1.5Gi' } }, volumeName: 'pv', storageClassName: '' },
       })
-      await t.merge('persistentvolumeclaims/d', { spec: { accessModes: ['ReadWriteOnce'] } })
+      await t.merge('persistentvolumeclaims/d', { spec: { accessModes: ['ReadWriteOnce'] } }, { pick: withoutDiff })
       await t.post('policy/v1/poddisruptionbudgets', {
         metadata: { name: 'b' },
         spec: { minAvailable: 1, maxUnavailable: '50%', selector: {} },

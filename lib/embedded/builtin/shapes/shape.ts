@@ -311,7 +311,7 @@ function readMap(reading: Reading, element: GoType, values: Record<string, unkno
     const value = values[key]
     if (value === undefined) continue
     if (reading.careful) reading.path = `${path}.${key}`
-    define(result, key, value === null ? zero(element) : read(reading, element, value))
+    define(result, key, value === null ? (element.code === 'y' ? '' : zero(element)) : read(reading, element, value))
   }
   reading.path = path
   return result

@@ -231,15 +231,10 @@ function validatePolicy(spec: Part): FieldError[] {
 }
 
 function validateVariables(errors: Errors, variables: Part[] | undefined): void {
-  const names = new Set<string>()
   for (const [i, { name, expression }] of entries(variables)) {
     const at = `spec.variables[${i}]`
     if (!name) errors.push(required(`${at}.name`, 'name is not specified'))
-    else {
-      if (cIdentifier(name).length > 0) errors.push(invalid(`${at}.name`, name, 'must be a valid CEL identifier'))
-      if (names.has(name)) errors.push(duplicate(`${at}.name`, name))
-    }
-    names.add(name)
+    else if (cIdentifier(name).length > 0) errors.push(invalid(`${at}.name`, name, 'must be a valid CEL identifier'))
     if (!(expression ?? '').trim()) errors.push(required(`${at}.expression`, 'expression is not specified'))
   }
 }

@@ -1,5 +1,7 @@
 /** ConfigMap, Secret and ServiceAccount. */
+
 import { type FieldError, forbidden, invalid, required, tooLong } from '../../field-error.ts'
+import { goSyntaxError } from '../../go-syntax-error.ts'
 import { define } from '../../json.ts'
 import { configMapKey } from '../../names.ts'
 import type { ApiObject, Strategy } from '../../types.ts'
@@ -127,7 +129,9 @@ function goJsonError(text: string, error: Error): string {
   if (text.trim() === '') return 'unexpected end of JSON input'
   const first = text.trimStart()[0] ?? ''
   if (!/[[{"\d\-tfn]/.test(first)) return `invalid character '${first}' looking for beginning of value`
-  return /end of JSON/.test(error.message) || /Unterminated|Expected/.test(error.message) ? 'unexpected end of JSON input' : error.message
+  return /end of JSON/.test(error.message) || /Unterminated|Expected/.test(error.message)
+    ? 'unexpected end of JSON input'
+    : goSyntaxError(text)
 }
 
 export const serviceAccount: Strategy = { returnsDeleted: true }

@@ -15,11 +15,12 @@ export function defaultPodSpec(spec: Part): void {
   for (const [, container] of entries(spec.containers)) defaultContainer(container)
   for (const [, container] of entries(spec.initContainers)) defaultContainer(container)
   for (const [, container] of entries(spec.ephemeralContainers)) defaultContainer(container)
-  if (spec.hostNetwork === true) defaultHostPorts(spec)
 }
 
 /** Of a pod only. */
 export function defaultPod(spec: Part): void {
+  // Of pods only: a template keeps what its author wrote.
+  if (spec.hostNetwork === true) defaultHostPorts(spec)
   defaultRequests(spec.containers)
   defaultRequests(spec.initContainers)
   spec.enableServiceLinks ??= true

@@ -25,6 +25,10 @@ export function podSpecWarnings(spec: Part, field: string): string[] {
   for (const list of ['initContainers', 'containers'])
     for (const [i, each] of entries(spec[list])) all.push([`${field}.${list}[${i}]`, each])
   for (const [at, container] of all) warnContainer(warnings, container, at)
+  for (const [i, { labelSelector }] of entries(spec.topologySpreadConstraints)) {
+    if (labelSelector == null)
+      warnings.push(`${field}.topologySpreadConstraints[${i}].labelSelector: a null labelSelector results in matching no pod`)
+  }
   if (spec.terminationGracePeriodSeconds < 0)
     warnings.push(`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`)
   for (const [i, secret] of entries(spec.imagePullSecrets)) {

@@ -176,9 +176,13 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
   if (problem != null) throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
 }
 
+/** A dry run takes none: it answers with numbers that cannot be ports on nodes. */
+const dryRunNodePort = (chosen: ReadonlyMap<number, number>) => Math.max(32_768, ...chosen.values()) + 1
+
 function allocateNodePorts(object: ApiObject, context: WriteContext): void {
   const { spec } = object
   const used = usedNodePorts(object, context)
+  const chosen = new Map<number, number>()
   for (const [i, port] of entries(spec.ports)) {
     if (port.nodePort) {
       const at = `spec.ports[${i}].nodePort`
@@ -191,10 +195,12 @@ function allocateNodePorts(object: ApiObject, context: WriteContext): void {
         throw invalidError(context.type, object.metadata.name ?? '', [invalid(at, port.nodePort, 'provided port is already allocated')])
       }
     } else {
-      const free = freeNodePort(object, used)
+      // One number of a service, whatever its protocol, has one port on the nodes.
+      const free = chosen.get(port.port) ?? (context.dryRun ? dryRunNodePort(chosen) : freeNodePort(object, used))
       if (free == null) throw internalError('failed to allocate a nodePort: range is full')
       port.nodePort = free
     }
+    if (!chosen.has(port.port)) chosen.set(port.port, port.nodePort)
     used.add(port.nodePort)
   }
   if (needsHealthCheck(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = freeNodePort(object, used)

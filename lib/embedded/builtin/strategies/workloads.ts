@@ -68,7 +68,15 @@ function validateControlled(errors: Errors, spec: Part, rules: Controlled): void
 const OF_REPLICA_SET: Controlled = { called: 'deployment', kind: 'ReplicaSet', unusable: 'invalid label selector', selectorRequired: true }
 
 /** An update strategy as the server shows it in errors: by the names of its internal type. */
-const shownStrategy = ({ type = '', rollingUpdate }: Part) => ({ Type: type, RollingUpdate: rollingUpdate ?? null })
+const shownStrategy = ({ type = '', rollingUpdate }: Part) => ({
+  Type: type,
+  RollingUpdate: rollingUpdate ? shownRollingUpdate(rollingUpdate) : null,
+})
+const shownRollingUpdate = ({ partition, maxUnavailable = null, maxSurge }: Part) => ({
+  ...(partition === undefined ? {} : { Partition: partition }),
+  MaxUnavailable: maxUnavailable,
+  ...(maxSurge === undefined ? {} : { MaxSurge: maxSurge }),
+})
 
 export const deployment: Strategy = {
   generation: ({ metadata }, old) => !sameSemantically(metadata.annotations, old.metadata.annotations),
@@ -147,13 +155,14 @@ const STATUS_COUNTS = [
   'collisionCount',
 ]
 
-export function validateReplicaStatus(status: Part): FieldError[] {
+/** `labeled`: the kind counts the replicas that have all labels of the template. */
+export function validateReplicaStatus(status: Part, labeled = false): FieldError[] {
   const errors: Errors = []
   if (!status) return errors
   for (const member of STATUS_COUNTS) nonNegative(errors, status[member], `status.${member}`)
   const { replicas = 0, updatedReplicas = 0, readyReplicas = 0, availableReplicas = 0, fullyLabeledReplicas = 0 } = status
   const larger = 'cannot be greater than status.replicas'
-  if (fullyLabeledReplicas > replicas) errors.push(invalid('status.fullyLabeledReplicas', fullyLabeledReplicas, larger))
+  if (labeled && fullyLabeledReplicas > replicas) errors.push(invalid('status.fullyLabeledReplicas', fullyLabeledReplicas, larger))
   if (updatedReplicas > replicas) errors.push(invalid('status.updatedReplicas', updatedReplicas, larger))
   if (readyReplicas > replicas) errors.push(invalid('status.readyReplicas', readyReplicas, larger))
   if (availableReplicas > replicas) errors.push(invalid('status.availableReplicas', availableReplicas, larger))
@@ -170,7 +179,7 @@ export const replicaSet: Strategy = {
   },
   validate: ({ spec }) => validateReplicaSet(spec),
   validateUpdate({ spec, status }, old, { subresource }) {
-    if (subresource === 'status') return validateReplicaStatus(status)
+    if (subresource === 'status') return validateReplicaStatus(status, true)
     const errors = validateReplicaSet(spec)
     immutable(errors, spec.selector, old.spec.selector, 'spec.selector')
     return errors
@@ -317,7 +326,9 @@ function validateStatefulSetStrategy(errors: Errors, strategy: Part): void {
   switch (strategy.type) {
     case 'OnDelete':
       if (strategy.rollingUpdate) {
-        errors.push(invalid(`${field}.rollingUpdate`, strategy.rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"))
+        errors.push(
+          invalid(`${field}.rollingUpdate`, shownRollingUpdate(strategy.rollingUpdate), "only allowed for updateStrategy 'RollingUpdate'"),
+        )
       }
       return
     case 'RollingUpdate':
@@ -382,7 +393,7 @@ export const replicationController: Strategy = {
   },
   validate: ({ spec }) => validateController(spec),
   validateUpdate: ({ spec, status }, _old, { subresource }) =>
-    subresource === 'status' ? validateReplicaStatus(status) : validateController(spec),
+    subresource === 'status' ? validateReplicaStatus(status, true) : validateController(spec),
   warnings: templateWarnings,
   unknownFieldSelector: unknownLabel,
   selectableFields: { 'status.replicas': ({ status }) => String(status?.replicas ?? 0) },
