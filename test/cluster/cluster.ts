@@ -19,6 +19,7 @@ import { createTransport } from '../../lib/api/http-transport.ts'
 import { loadCluster } from '../../lib/api/kubeconfig.ts'
 import { isNotFound } from '../../lib/api/status-error.ts'
 import { type CustomResourceDefinition, type KindRef, type KubeObject, kind, type ObjectRef } from '../../lib/resource/kind.ts'
+import { asGenerated, generatedRole } from './fixtures/generated-role.ts'
 import { Operator, type OperatorOptions } from './operator.ts'
 import { type Truthy, type UntilOptions, until } from './until.ts'
 
@@ -48,7 +49,10 @@ export interface World {
   /** Installs the definitions of kinds made with `resource()`, and waits until the API serves them. */
   install(...kinds: KindRef<unknown>[]): Promise<void>
   until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<Truthy<T>>
-  /** Starts `tsop-run` on the test's namespace. It ends with the test. */
+  /**
+   * Starts `tsop-run` on the test's namespace. It ends with the test. Where roles have been generated for these handlers, it runs as the
+   * service account that has them, and may do nothing else.
+   */
   startOperator(options: OperatorOptions): Promise<Operator>
   /** Called at the end of the test, the last one first. */
   onEnd(f: () => unknown): void
@@ -65,10 +69,11 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
     const id = Math.random().toString(36).slice(2, 10)
     const namespace = `test-${id}`
     const operators: Operator[] = []
+    let restricted: Promise<string> | undefined
     const ends: (() => unknown)[] = [() => removeNamespace(client, namespace)]
     try {
       await client.create(Namespace, { metadata: { name: namespace } })
-      await body({
+      const world: World = {
         namespace,
         id,
         kubeconfig,
@@ -82,13 +87,16 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
         until,
         async startOperator(options) {
           const where = options.allNamespaces ? ['--all-namespaces'] : ['--namespace', namespace]
-          const operator = await Operator.start({ ...options, args: [...where, ...(options.args ?? [])] }, kubeconfig)
+          const role = generatedRole(options.handlers)
+          restricted ??= role === undefined ? undefined : asGenerated(world, role)
+          const operator = await Operator.start({ ...options, args: [...where, ...(options.args ?? [])] }, (await restricted) ?? kubeconfig)
           operators.push(operator)
           ends.push(() => operator.stop('SIGKILL'))
           return operator
         },
         onEnd: (f) => ends.push(f),
-      })
+      }
+      await body(world)
     } catch (error) {
       if (error instanceof Error)
         for (const operator of operators) error.message += `\n--- the operator said:\n${operator.log.slice(-6000)}`
