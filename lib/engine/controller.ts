@@ -561,7 +561,7 @@ export class Controller implements ControllerScope {
       'tsop.attempt': run.attempt,
       'tsop.reconcile_id': run.id,
     }
-    return this.tracing.within(`reconcile ${this.#kind.kind}`, attributes, async (span) => {
+    return this.tracing.run(`reconcile ${this.#kind.kind}`, attributes, async (span) => {
       const outcome = await run.execute(repeat)
       span.set({ 'tsop.outcome': outcome.type })
       if (outcome.type === 'error' || outcome.type === 'terminal') span.fail(outcome.error)

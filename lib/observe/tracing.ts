@@ -26,14 +26,14 @@ export async function createTracing(version: string): Promise<Tracing | undefine
     },
   })
 
-  const within = async <T>(
+  const begin = async <T>(
     name: string,
     attributes: Attributes,
-    kind: number,
+    { kind = SpanKind.INTERNAL, parent = context.active() }: { kind?: number; parent?: Context },
     work: (span: Span, current: Context) => Promise<T>,
   ): Promise<T> => {
-    const span = tracer.startSpan(name, { kind, attributes: defined(attributes) })
-    const current = trace.setSpan(context.active(), span)
+    const span = tracer.startSpan(name, { kind, attributes: defined(attributes) }, parent)
+    const current = trace.setSpan(parent, span)
     try {
       return await context.with(current, () => work(spanOf(span), current))
     } catch (error) {
@@ -45,9 +45,10 @@ export async function createTracing(version: string): Promise<Tracing | undefine
   }
 
   return {
-    within: (name, attributes, work) => within(name, attributes, SpanKind.INTERNAL, work),
+    run: (name, attributes, work) => begin(name, attributes, { parent: api.ROOT_CONTEXT }, work),
+    within: (name, attributes, work) => begin(name, attributes, {}, work),
     request: (name, attributes, work) =>
-      within(name, attributes, SpanKind.CLIENT, (span, current) => {
+      begin(name, attributes, { kind: SpanKind.CLIENT }, (span, current) => {
         const headers: Record<string, string> = {}
         propagation.inject(current, headers)
         return work(span, headers)

@@ -71,6 +71,8 @@ export interface QueueObserver {
 
 /** Spans: what happens within `work`, also later and elsewhere in the process, belongs to it. */
 export interface Tracing {
+  /** A run. It belongs to nothing: whatever woke it, an other run perhaps, does not wait for it. */
+  run<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T>
   within<T>(name: string, attributes: Attributes, work: (span: Span) => Promise<T>): Promise<T>
   /** A call to the API server. `headers`: what tells the server which span it belongs to. */
   request<T>(name: string, attributes: Attributes, work: (span: Span, headers: Record<string, string>) => Promise<T>): Promise<T>
