@@ -28,21 +28,22 @@ export interface Step {
   readonly diff: string
 }
 
-/** `command` is what the files say made them. Files in the order of their paths. */
-export function plan(files: readonly GeneratedFile[], folder: Folder, command: string): Step[] {
+/** `command` is what the files say made them; `shown` a path as the diff names it. Files in the order of their paths. */
+export function plan(files: readonly GeneratedFile[], folder: Folder, command: string, shown = (path: string) => path): Step[] {
   const made = new Set(files.map(({ path }) => path))
   if (made.size < files.length) throw new Error(`two files of one path: ${files.map(({ path }) => path).join(', ')}`)
-  const steps = files.map(({ path, content }) => step(path, stamped(path, content, command), folder.read(path)))
+  const steps = files.map(({ path, content }) => step({ path, shown: shown(path) }, stamped(path, content, command), folder.read(path)))
   const left = folder.list().filter((path) => !made.has(path))
   for (const path of left) {
     const before = folder.read(path)
-    if (before !== undefined && stampOf(path, before)?.command === command) steps.push(step(path, undefined, before))
+    if (before !== undefined && stampOf(path, before)?.command === command)
+      steps.push(step({ path, shown: shown(path) }, undefined, before))
   }
   return steps.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function step(path: string, text: string | undefined, before: string | undefined): Step {
-  const names = { before: before === undefined ? '/dev/null' : path, after: text === undefined ? '/dev/null' : path }
+function step({ path, shown }: { path: string; shown: string }, text: string | undefined, before: string | undefined): Step {
+  const names = { before: before === undefined ? '/dev/null' : shown, after: text === undefined ? '/dev/null' : shown }
   const old = before?.replaceAll('\r\n', '\n')
   const diff = unifiedDiff(old ?? '', text ?? '', names)
   return { path, found: foundOf(path, text, old), text, diff }

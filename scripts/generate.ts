@@ -1,0 +1,30 @@
+/**
+ * The manifests of `handlers/` and `examples/`, made by `tsop generate`. Arguments go to each command: `npm run generate -- --check` tells
+ * whether what is committed is what would be made.
+ */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+/** Of each operator what is generated, with the options beside its handlers. A generator whose folder is `config/NAME` is a line. */
+const OPERATORS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  handlers: { crds: [], rbac: ['--name', 'database-operator'] },
+  'examples/disruption-budgets': { rbac: ['--name', 'budget-operator'] },
+  'examples/renderings': { crds: [], rbac: ['--name', 'rendering-operator'] },
+  'examples/secret-rollout': { crds: [], rbac: ['--name', 'site-operator'] },
+  'examples/teams': { crds: [], rbac: ['--name', 'team-operator'] },
+}
+const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac' }
+
+for (const [handlers, generators] of Object.entries(OPERATORS)) {
+  for (const [what, options] of Object.entries(generators)) {
+    const output = handlers === 'handlers' ? [] : ['--output', `${handlers}/config/${FOLDERS[what]}`]
+    const args = ['generate', what, handlers, ...options, ...output, ...process.argv.slice(2)]
+    const { status } = spawnSync(process.execPath, ['--conditions=tsop-source', 'lib/cli/tsop.ts', ...args], {
+      cwd: ROOT,
+      stdio: 'inherit',
+    })
+    if (status !== 0) process.exitCode = 1
+  }
+}
