@@ -18,14 +18,17 @@ export {
   StatusError,
   TimeoutError,
 } from './api/status-error.ts'
+export { type Defaulted, type DefaultMethod, defaults } from './decorators/defaults.ts'
 export { HandlerError, isHandlerError, type Problem } from './decorators/handler-error.ts'
 export type { HandlerDecorator } from './decorators/method-decorator.ts'
 export { type DeleteOptions, onDelete } from './decorators/on-delete.ts'
 export { onReconcile, type ReconcileMethod } from './decorators/on-reconcile.ts'
 export { type Built, type OwnsDecorator, type OwnsOptions, owns } from './decorators/owns.ts'
+export { type ValidateMethod, type Verdict, validates } from './decorators/validates.ts'
 export { type WatchMethod, watches } from './decorators/watches.ts'
 export { type ErrorCode, isTerminalError, TerminalError, TsopError } from './engine/errors.ts'
 export { requeueAfter, type WaitReason } from './engine/outcome.ts'
+export type { AdmissionContext, RequestUser } from './resource/admission-context.ts'
 export type {
   Conditions,
   Context,
@@ -50,8 +53,18 @@ export type {
   JsonPatchOperation,
   Patch,
 } from './resource/context-client.ts'
+export { type Conversion, ConversionError, type Converted, type Convertible } from './resource/conversion.ts'
 export type { PrinterColumn, Scale, Validation, VersionDefinition } from './resource/crd-version.ts'
-export type { Duration, ReconcileOptions, Use, WatchOptions } from './resource/handler-spec.ts'
+export type {
+  AdmissionOptions,
+  DefaultsOptions,
+  Duration,
+  ReconcileOptions,
+  Use,
+  ValidatesOptions,
+  WatchOptions,
+} from './resource/handler-spec.ts'
+export { Invalid, type InvalidOptions, type InvalidReason } from './resource/invalid.ts'
 export {
   type Condition,
   type CustomResourceDefinition,
