@@ -17,7 +17,8 @@ import { Controller } from './controller.ts'
 import { messageOf, StaleError, TsopError } from './errors.ts'
 import { currentRun } from './run.ts'
 
-const DEFAULT_GRACE_MS = 30_000
+/** With what comes after it (aborted runs, the last events, the lease) below the 30 s that a pod gets by default. */
+const DEFAULT_GRACE_MS = 20_000
 /** How long a start may look like trouble that passes. */
 const SETTLE_MS = 5_000
 /** How long a handler may take to notice that it was aborted. */
@@ -35,7 +36,7 @@ export interface ManagerOptions {
   readonly clock?: Clock
   readonly random?: Random
   readonly log: Log
-  /** How long `stop` lets runs go on. Default 30,000 ms. */
+  /** How long `stop` lets runs go on. Default 20,000 ms. */
   readonly gracePeriodMs?: number
   /**
    * Whether errors of the process that nobody catches are looked after: those of a run are its failure, others end the process. Default

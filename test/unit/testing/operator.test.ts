@@ -132,7 +132,7 @@ describe('the operator of a test', () => {
     const before = cluster.clock.now()
     await cluster.stopOperator()
     await Gated.gates[0]?.aborted
-    expect(cluster.clock.now() - before).to.equal(30_000)
+    expect(cluster.clock.now() - before).to.equal(20_000)
     Gated.gates[0]?.open()
     await new Promise((resolve) => setImmediate(resolve))
     expect(Gated.ends.at(-1)).to.match(/^1: /)
