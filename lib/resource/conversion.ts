@@ -135,7 +135,7 @@ function converted(object: KubeObject, { kind, source, apiVersion, direction, f 
     throw failed(undefined, `the conversion \`${direction}\` is asynchronous; it must be a plain function`)
   }
   try {
-    return merged(object, apiVersion, plainJson(made))
+    return merged(object, apiVersion, made === undefined ? undefined : plainJson(made))
   } catch (error) {
     if (error instanceof NoJsonError) throw failed(error.path || undefined, `the conversion \`${direction}\` returned ${error.message}`)
     if (error instanceof WrongResult) throw failed(error.field, `the conversion \`${direction}\` returned ${error.message}`)

@@ -1,0 +1,121 @@
+import { expect } from 'chai'
+import { webhookConfigurations, withConversion } from '../../../lib/admission/configurations.ts'
+import { needsServing } from '../../../lib/admission/webhooks.ts'
+import { collect } from '../../../lib/decorators/collect.ts'
+import { defaults, onReconcile, resource, validates, z } from '../../../lib/index.ts'
+import { ConfigMap } from '../../../lib/resource/kinds.ts'
+import { Box } from './fixtures.ts'
+
+class BoxHandler {
+  @onReconcile(Box) reconcile() {}
+  @validates(Box) validate() {}
+  @validates(Box, { on: ['delete', 'status'], failurePolicy: 'Ignore', timeout: '3s' }) keepFull() {}
+  @defaults(Box, { on: ['create'] }) fill() {}
+}
+const endpoint = { service: { namespace: 'shop', name: 'webhooks' }, caBundle: 'PEM' }
+const configure = (cls: new () => object, options = {}) => webhookConfigurations([collect(cls)], { name: 'shop', endpoint, ...options })
+
+describe('webhook configurations', () => {
+  it('ask about what the methods ask for', () => {
+    const [mutating, validating, ...none] = configure(BoxHandler)
+    expect(none).to.deep.equal([])
+    expect(mutating).to.deep.equal({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: 'shop' },
+      webhooks: [
+        {
+          name: 'fill.boxes.shop.example.com',
+          clientConfig: {
+            service: { namespace: 'shop', name: 'webhooks', path: '/default/shop.example.com/boxes/fill' },
+            caBundle: Buffer.from('PEM').toString('base64'),
+          },
+          rules: [
+            { apiGroups: ['shop.example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['boxes'], scope: 'Namespaced' },
+          ],
+          failurePolicy: 'Fail',
+          matchPolicy: 'Equivalent',
+          sideEffects: 'None',
+          timeoutSeconds: 10,
+          admissionReviewVersions: ['v1'],
+          reinvocationPolicy: 'IfNeeded',
+        },
+      ],
+    })
+    expect(validating?.webhooks.map(({ name }) => name)).to.deep.equal([
+      'validate.boxes.shop.example.com',
+      'keep-full.boxes.shop.example.com',
+    ])
+    const about = { apiGroups: ['shop.example.com'], apiVersions: ['v1'] }
+    expect(validating?.webhooks[1]).to.deep.include({
+      failurePolicy: 'Ignore',
+      timeoutSeconds: 3,
+      rules: [
+        { ...about, operations: ['DELETE'], resources: ['boxes'], scope: 'Namespaced' },
+        { ...about, operations: ['UPDATE'], resources: ['boxes/status'], scope: 'Namespaced' },
+      ],
+    })
+    expect(validating?.webhooks[0]?.['rules']).to.deep.equal([
+      { ...about, operations: ['CREATE', 'UPDATE'], resources: ['boxes'], scope: 'Namespaced' },
+    ])
+  })
+
+  it('leave alone the namespaces that the operator, or the class, does not serve', () => {
+    class Narrow {
+      @onReconcile(Box, { namespaces: ['a', 'b'] }) reconcile() {}
+      @validates(Box) validate() {}
+    }
+    const selector = (cls: new () => object, namespaces?: string[]) =>
+      (configure(cls, { namespaces })[0]?.webhooks[0]?.['namespaceSelector'] as { matchExpressions: { values: string[] }[] } | undefined)
+        ?.matchExpressions[0]?.values
+    expect(selector(BoxHandler)).to.equal(undefined)
+    expect(selector(BoxHandler, ['b', 'c'])).to.deep.equal(['b', 'c'])
+    expect(selector(Narrow)).to.deep.equal(['a', 'b'])
+    expect(selector(Narrow, ['b', 'c'])).to.deep.equal(['b'])
+  })
+
+  it('name kinds of the core group by a domain, and paths by core', () => {
+    class MapHandler {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    const [webhook] = configure(MapHandler)[0]?.webhooks ?? []
+    expect(webhook).to.deep.include({ name: 'validate.configmaps.core.tsop.dev' })
+    expect(webhook?.['rules']).to.deep.equal([
+      { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'], scope: 'Namespaced' },
+    ])
+    expect(webhook?.['clientConfig']).to.have.nested.property('service.path', '/validate/core/configmaps/validate')
+  })
+
+  it('are none for classes that have no such methods', () => {
+    class Plain {
+      @onReconcile(resource({ group: 'a.example.com', version: 'v1', kind: 'Plain', spec: z.object({}) })) reconcile() {}
+    }
+    expect(configure(Plain)).to.deep.equal([])
+    expect(needsServing([collect(Plain)])).to.equal(false)
+    expect(needsServing([collect(BoxHandler)])).to.equal(true)
+  })
+
+  it('can name a URL instead of a service', () => {
+    const [configuration] = configure(BoxHandler, { endpoint: { url: 'https://192.0.2.1:9443/', caBundle: 'PEM' } })
+    expect(configuration?.webhooks[0]?.['clientConfig']).to.deep.equal({
+      url: 'https://192.0.2.1:9443/default/shop.example.com/boxes/fill',
+      caBundle: 'UEVN',
+    })
+  })
+})
+
+describe('the conversion of a definition', () => {
+  it('names whom to ask, where the versions have conversions', () => {
+    expect(withConversion(Box, endpoint)?.spec['conversion']).to.deep.equal({
+      strategy: 'Webhook',
+      webhook: {
+        clientConfig: { service: { namespace: 'shop', name: 'webhooks', path: '/convert' }, caBundle: 'UEVN' },
+        conversionReviewVersions: ['v1'],
+      },
+    })
+    expect(Box.crd.spec).to.not.have.property('conversion')
+    const Plain = resource({ group: 'a.example.com', version: 'v1', kind: 'Plain', spec: z.object({}) })
+    expect(withConversion(Plain, endpoint)).to.equal(Plain.crd)
+  })
+})

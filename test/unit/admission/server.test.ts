@@ -1,0 +1,73 @@
+import { request } from 'node:https'
+import { expect } from 'chai'
+import { serveWebhooks, type WebhookServer } from '../../../lib/admission/server.ts'
+import { RequestError } from '../../../lib/admission/service.ts'
+import { systemClock } from '../../../lib/api/clock.ts'
+import { createAuthority, createServerCertificate } from '../../../lib/tls/certificates.ts'
+
+const DAY = 86_400_000
+const now = Date.now()
+const validity = { from: now - DAY, to: now + DAY }
+const authority = createAuthority('test', validity)
+const pair = (commonName: string) => createServerCertificate(authority, { ...validity, commonName, hosts: ['127.0.0.1'] })
+
+describe('the webhook server', () => {
+  let server: WebhookServer
+  let release: () => void = () => {}
+  before(async () => {
+    server = await serveWebhooks(
+      async (review, path) => {
+        if (path === '/missing') throw new RequestError(404, 'nothing answers at /missing')
+        if (path === '/broken') throw new Error('hunter2')
+        if (path === '/slow') await new Promise<void>((resolve) => (release = resolve))
+        return { review, path }
+      },
+      { host: '127.0.0.1', port: 0, pair: pair('first'), clock: systemClock },
+    )
+  })
+  after(() => server.close(0))
+
+  function send(path: string, body: string, method = 'POST'): Promise<{ status: number; text: string; subject: string }> {
+    return new Promise((resolve, reject) => {
+      const call = request({ host: '127.0.0.1', port: server.port, path, method, ca: authority.cert, agent: false }, (response) => {
+        const { subject } = (response.socket as import('node:tls').TLSSocket).getPeerCertificate()
+        let text = ''
+        response.setEncoding('utf8').on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text, subject: String(subject.CN) }))
+      })
+      call.on('error', reject)
+      call.end(body)
+    })
+  }
+
+  it('hands reviews to the service, whatever the query says', async () => {
+    const { status, text } = await send('/validate/a?timeout=10s', '{"a":1}')
+    expect(status).to.equal(200)
+    expect(JSON.parse(text)).to.deep.equal({ review: { a: 1 }, path: '/validate/a' })
+  })
+
+  it('answers what is no review by a status, and tells nothing else', async () => {
+    expect(await send('/missing', '{}')).to.include({ status: 404, text: '{"code":404,"message":"nothing answers at /missing"}' })
+    expect(await send('/broken', '{}')).to.include({ status: 500, text: '{"code":500,"message":"the request could not be answered"}' })
+    expect(await send('/a', 'no json')).to.include({ status: 400 })
+    expect(await send('/a', '', 'GET')).to.include({ status: 405 })
+  })
+
+  it('takes a new certificate without a restart', async () => {
+    expect(await send('/a', '{}')).to.include({ subject: 'first' })
+    server.renew(pair('second'))
+    expect(await send('/a', '{}')).to.include({ subject: 'second' })
+  })
+
+  it('lets what is being answered end before it closes', async () => {
+    const slow = send('/slow', '{}')
+    await send('/a', '{}')
+    const closed = server.close()
+    release()
+    expect(await slow).to.include({ status: 200 })
+    await closed
+    expect(await send('/a', '{}').catch((error) => error.code)).to.equal('ECONNREFUSED')
+  })
+})
