@@ -112,7 +112,7 @@ export interface TestCluster extends AsyncDisposable {
   apply(...objects: object[]): Promise<void>
   /** Installs the definitions of more kinds. */
   install(...kinds: KindRef<unknown>[]): Promise<void>
-  /** Stops the operator as SIGTERM does: runs go on for up to 30 s. */
+  /** Stops the operator as SIGTERM does: runs go on for up to 20 s. */
   stopOperator(): Promise<void>
   /** Starts an operator that was stopped, or was not started yet. */
   startOperator(): Promise<void>

@@ -34,8 +34,13 @@ export interface RestOptions {
 const LONGEST_MS = 10 * 60_000
 /** A world in which something happens for so many times the patience neither. */
 const LONGEST_PATIENCES = 10
-/** Longer than the 30 s that a real operator has for its end. */
+/** Longer than the time that a real operator has for its end. */
 const LONGEST_DRIVE_MS = 45_000
+/**
+ * Work takes time. So many turns of it without rest are taken for a circle that only time ends: an operator with a stale view makes a child of an
+ * object that is gone, and the garbage collector takes it away, until the watch is open again.
+ */
+const RESTLESS_TURNS = 2_000
 const TURNS = 200
 const POLL_MS = 2
 
@@ -56,13 +61,16 @@ export class Rest {
     const { clock, manual } = this.#o
     const wait = this.#wait()
     const begin = clock.monotonic()
+    let turns = 0
     for (;;) {
       await wait.turn()
       if (this.#fireDue() && !wait.isOver) continue
       const { unrest, working, clockBound } = this.#o.busy()
       if (unrest.length === 0) return
-      const due = Math.min(...unrest.map(({ at = Number.POSITIVE_INFINITY }) => at))
-      const waitsForClock = !working && due < Number.POSITIVE_INFINITY && (clockBound || unrest.every(({ at }) => at !== undefined))
+      const timed = unrest.filter(({ at }) => at !== undefined).length
+      const isStill = !working && (clockBound || timed === unrest.length)
+      const waitsForClock = timed > 0 && (isStill || ++turns > RESTLESS_TURNS)
+      if (waitsForClock) turns = 0
       if (clock.monotonic() - begin > LONGEST_MS)
         throw notSettled(`after ${formatDuration(LONGEST_MS)} of the cluster's time there is still`, unrest)
       if (waitsForClock && manual?.nextDue !== undefined) manual.fireNext()
@@ -95,7 +103,7 @@ export class Rest {
    */
   async quiet(patienceMs: number, hanging: Set<string>, isOver = () => false): Promise<boolean> {
     const wait = this.#wait(patienceMs)
-    for (;;) {
+    for (let turns = 0; turns < RESTLESS_TURNS; turns++) {
       await wait.turn()
       if (isOver()) return true
       if (this.#fireDue() && !wait.isOver) continue
@@ -106,6 +114,7 @@ export class Rest {
       for (const { what } of outside) hanging.add(what)
       return false
     }
+    return true
   }
 
   /** Lets the world go on, time included, until `promise` is settled. What is outside gets the real `patienceMs` before time goes on without it. */
