@@ -62,8 +62,9 @@ export class Elector {
   #holder = ''
   /** When a standby may take it. 0: at once. */
   #notBefore = 0
-  /** Whether the lease was seen to be missing. */
   #missing = false
+  /** Whether another lease was seen in place of the one before, and nobody held it yet. */
+  #replaced = false
   #seen: { readonly uid: string; readonly resourceVersion: string } | undefined
   #sentAt = Number.NEGATIVE_INFINITY
   #deadline: number | undefined
@@ -74,6 +75,8 @@ export class Elector {
   #triedAt = 0
   #failing = false
   #wrote = false
+  /** Whether what was last written without an answer was a new lease. */
+  #unsure = false
   #lost = new LeaseLostError('the lease was lost')
 
   constructor(options: ElectorOptions) {
@@ -184,25 +187,24 @@ export class Elector {
     const isOurs = live !== undefined && isHeldBy(live, candidate)
     if (this.#state !== 'standby' || (!isOurs && this.#clock.monotonic() < this.#notBefore)) return
     const from = live === undefined || holderOf(live) === '' ? undefined : holderOf(live)
+    const isNew = live === undefined || (isOurs ? this.#unsure : this.#replaced)
+    this.#unsure = isNew
     const taken = await this.#write(live)
     if (taken === undefined || this.#state !== 'standby') return
-    this.#take(taken, from)
+    this.#take(taken, from, isNew)
   }
 
   /** What the lease says about when it may be taken. */
   #observe(live: Lease | undefined): void {
-    const { log, lease, candidate, durations } = this.#o
+    const { log, candidate, durations } = this.#o
     const now = this.#clock.monotonic()
     const before = this.#seen
     this.#live = live
     if (live === undefined) {
-      this.#holder = ''
-      if (this.#missing) return
+      // Its holder, if there is one, makes it anew as soon as it notices.
+      if (!this.#missing) this.#notBefore = before === undefined ? 0 : now + 2 * durations.retryMs
       this.#missing = true
-      // Whoever deleted it did not end its holder, who makes it anew as soon as it notices, or goes on until its deadline.
-      this.#notBefore = now + durations.leaseMs
-      const why = 'the holder of a lease that was deleted may still be at work'
-      log.info(this.#fields(), `there is no Lease ${keyOf(lease)}; it is made in ${durations.leaseMs / 1000} s, since ${why}`)
+      this.#holder = ''
       return
     }
     const { uid = '', resourceVersion = '' } = live.metadata
@@ -211,11 +213,13 @@ export class Elector {
     const holder = holderOf(live)
     if (!isFree(live) && !isHeldBy(live, candidate)) {
       this.#notBefore = now + durationMs(live, durations)
+      this.#replaced = false
       if (this.#holder !== holder) log.info({ ...this.#fields(), holder }, `standing by: ${describe(live, candidate)} leads`)
-    } else if (before !== undefined && before.uid !== uid) {
-      // Made anew behind its holder's back, as above.
-      this.#notBefore = Math.max(this.#notBefore, now + durations.leaseMs)
-    } else if (!this.#missing) this.#notBefore = 0
+    } else {
+      this.#notBefore = 0
+      // Made anew behind the back of its holder, who may go on.
+      this.#replaced ||= this.#missing || (before !== undefined && before.uid !== uid)
+    }
     this.#missing = false
     this.#holder = holder
   }
@@ -228,8 +232,13 @@ export class Elector {
     return left > 0 ? Math.min(pause, left + 50 * random()) : pause
   }
 
-  #take(taken: { lease: Lease; sentAt: number }, from: string | undefined): void {
-    const { log, settleMs = SETTLE_MS, durations } = this.#o
+  /**
+   * `isNew`: no holder has given this lease up. Whoever deleted the one before it did not end its holder, who goes on until its deadline, the last
+   * renewal of which was before that.
+   */
+  #take(taken: { lease: Lease; sentAt: number }, from: string | undefined, isNew: boolean): void {
+    const { log, durations, settleMs = SETTLE_MS } = this.#o
+    const waitMs = isNew ? Math.max(settleMs, durations.leaseMs) : settleMs
     const now = this.#clock.monotonic()
     // An answer that comes after what it allows is worth nothing; the next look finds that the lease is ours.
     if (now >= taken.sentAt + durations.renewMs) return
@@ -237,8 +246,10 @@ export class Elector {
     this.#token = taken.lease.metadata.resourceVersion
     this.#state = 'settling'
     this.#extend(taken.sentAt)
-    log.info({ ...this.#fields(), from, term: this.#token }, from === undefined ? 'took the lease' : `took the lease of ${from}`)
-    this.#settleTimer = this.#clock.after(settleMs, () => {
+    const what = isNew ? 'made the lease' : from === undefined ? 'took the lease' : `took the lease of ${from}`
+    const why = isNew ? ', because the holder of one that was deleted may still be at work' : ''
+    log.info({ ...this.#fields(), from, term: this.#token }, `${what}; leading in ${waitMs / 1000} s${why}`)
+    this.#settleTimer = this.#clock.after(waitMs, () => {
       this.#loseIfOverdue()
       if (this.#state !== 'settling') return
       this.#state = 'leading'

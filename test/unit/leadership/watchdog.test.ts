@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+
+const fixture = fileURLToPath(new URL('watched-process.ts', import.meta.url))
+
+interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly ms: number
+}
+
+function run(...args: string[]): { pid: number; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, ['--conditions=tsop-source', fixture, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (out += text))
+  const began = performance.now()
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, out, ms: performance.now() - began })),
+  )
+  return { pid: child.pid as number, ended }
+}
+
+describe('the watchdog', function () {
+  this.timeout(20_000)
+
+  for (const how of ['computes', 'waits']) {
+    it(`ends a process whose main thread ${how} past the deadline, with its last words`, async () => {
+      const { code, signal, out } = await run(how).ended
+      expect({ code, signal }).to.deep.equal({ code: null, signal: 'SIGKILL' })
+      expect(out).to.contain('last words').and.not.contain('went on')
+      const [, late] = /blocked at (\d+)/.exec(out) ?? []
+      expect(late, out).to.not.equal(undefined)
+    })
+  }
+
+  it('leaves a process alone whose deadline moves on, or does not matter any more', async () => {
+    const { code, out } = await run('renews').ended
+    expect(out).to.contain('went on')
+    expect(code).to.equal(0)
+  })
+
+  it('gives a process that was stopped as a whole the time to end by itself', async () => {
+    const { pid, ended } = run('exits')
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    process.kill(pid, 'SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    process.kill(pid, 'SIGCONT')
+    const { code, out } = await ended
+    expect(out).to.contain('ended by itself')
+    expect(code).to.equal(1)
+  })
+
+  it('does not keep a process alive', async () => {
+    const { code } = await run('ends').ended
+    expect(code).to.equal(0)
+  })
+})
