@@ -40,7 +40,7 @@ const LONGEST_DRIVE_MS = 45_000
  * Work takes time. So many turns of it without rest are taken for a circle that only time ends: an operator with a stale view makes a child of an
  * object that is gone, and the garbage collector takes it away, until the watch is open again.
  */
-const RESTLESS_TURNS = 2_000
+const RESTLESS_TURNS = 500
 const TURNS = 200
 const POLL_MS = 2
 
@@ -61,7 +61,7 @@ export class Rest {
     const { clock, manual } = this.#o
     const wait = this.#wait()
     const begin = clock.monotonic()
-    let turns = 0
+    let restless = 0
     for (;;) {
       await wait.turn()
       if (this.#fireDue() && !wait.isOver) continue
@@ -69,8 +69,8 @@ export class Rest {
       if (unrest.length === 0) return
       const timed = unrest.filter(({ at }) => at !== undefined).length
       const isStill = !working && (clockBound || timed === unrest.length)
-      const waitsForClock = timed > 0 && (isStill || ++turns > RESTLESS_TURNS)
-      if (waitsForClock) turns = 0
+      const waitsForClock = timed > 0 && (isStill || ++restless > RESTLESS_TURNS)
+      if (waitsForClock) restless = 0
       if (clock.monotonic() - begin > LONGEST_MS)
         throw notSettled(`after ${formatDuration(LONGEST_MS)} of the cluster's time there is still`, unrest)
       if (waitsForClock && manual?.nextDue !== undefined) manual.fireNext()
@@ -103,12 +103,13 @@ export class Rest {
    */
   async quiet(patienceMs: number, hanging: Set<string>, isOver = () => false): Promise<boolean> {
     const wait = this.#wait(patienceMs)
-    for (let turns = 0; turns < RESTLESS_TURNS; turns++) {
+    for (let restless = 0; restless < RESTLESS_TURNS; ) {
       await wait.turn()
       if (isOver()) return true
       if (this.#fireDue() && !wait.isOver) continue
       const { unrest, working, clockBound } = this.#o.busy()
       const outside = unrest.filter(({ at }) => at === undefined)
+      if (outside.length < unrest.length) restless++
       if (!working && (clockBound || outside.every(({ what }) => hanging.has(what)))) return true
       if (!wait.isOver) continue
       for (const { what } of outside) hanging.add(what)
