@@ -124,7 +124,7 @@ describe('the reference', () => {
 describe('links in the documentation', () => {
   const pages = [
     ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-    ...['docs', 'docs/guide', 'docs/reference', 'docs/decisions'].flatMap(pagesIn),
+    ...['docs', 'docs/guide', 'docs/operations', 'docs/reference', 'docs/decisions'].flatMap(pagesIn),
     ...['bench', 'examples', 'handlers', 'test'].flatMap(readmesBelow),
   ]
   it('are looked for in every folder with a page of its own', () => {
