@@ -93,7 +93,7 @@ export function clientConfig(endpoint: Endpoint, path: string): object {
 
 /** The definition with whom to ask for conversions; as it is where the kind needs nobody. */
 export function withConversion(
-  { crd, conversion }: Pick<KindRef<unknown>, 'crd' | 'conversion'>,
+  { crd, conversion }: { readonly crd?: KindRef['crd'] | undefined; readonly conversion?: KindRef['conversion'] | undefined },
   endpoint: Endpoint,
 ): CustomResourceDefinition | undefined {
   if (crd === undefined || conversion === undefined) return crd

@@ -9,11 +9,14 @@ import { systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { createTransport } from '../api/http-transport.ts'
 import { loadCluster, NoClusterError } from '../api/kubeconfig.ts'
+import type { Core } from '../embedded/core.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { Options } from './options.ts'
 
 export interface EmbeddedCluster {
   readonly kubeconfig: string
+  /** What runs in this process for the services that webhooks name; by `namespace/name`. */
+  readonly services: Core['services']
   close(): Promise<void>
 }
 
@@ -71,6 +74,7 @@ export async function startEmbedded({ persist }: Options, cwd: string): Promise<
     await writeFile(file, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
     return {
       kubeconfig: file,
+      services: server.core.services,
       async close() {
         await rm(file, { force: true })
         await server.close()

@@ -1,5 +1,6 @@
 /** `--install-crds`: puts the definitions of the handlers' resources into the cluster and waits until they are served. */
 
+import { type Endpoint, withConversion } from '../admission/configurations.ts'
 import type { Client } from '../api/client.ts'
 import type { Clock } from '../api/clock.ts'
 import { isForbidden } from '../api/status-error.ts'
@@ -30,12 +31,24 @@ export interface ApplyContext {
   readonly log: Log
 }
 
-/** Every definition once; those of kinds defined elsewhere (`foreign`) are left to their owners. */
-export function definitions(specs: readonly HandlerSpec[]): CustomResourceDefinition[] {
+/**
+ * Every definition once; those of kinds defined elsewhere (`foreign`) are left to their owners. `endpoint`: where the API server finds who
+ * converts between versions.
+ *
+ * @throws CliError where nobody can be asked for conversions that a kind has: the API server would change the apiVersion only, and drop the rest
+ */
+export function definitions(specs: readonly HandlerSpec[], endpoint?: Endpoint): CustomResourceDefinition[] {
   const found = new Map<string, CustomResourceDefinition>()
   for (const { kind, owns, watches } of specs) {
-    for (const { crd, foreign } of [kind, ...owns.map((o) => o.kind), ...watches.map((w) => w.kind)]) {
-      if (crd !== undefined && foreign !== true) found.set(crd.metadata.name, crd)
+    for (const { crd, foreign, conversion } of [kind, ...owns.map((o) => o.kind), ...watches.map((w) => w.kind)]) {
+      if (crd === undefined || foreign === true) continue
+      if (conversion !== undefined && endpoint === undefined) {
+        const why = 'its versions have conversions, and this API server cannot ask this process for them'
+        const fix = 'install what tsop generate crds writes, or add --embedded or --webhook-url'
+        throw new CliError(exitCodes.configuration, `cannot install the definition ${crd.metadata.name}: ${why}; ${fix}`)
+      }
+      const made = endpoint === undefined ? crd : withConversion({ crd, conversion }, endpoint)
+      found.set(crd.metadata.name, made ?? crd)
     }
   }
   return [...found.values()]

@@ -11,7 +11,7 @@ import { keyOf, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import { banner, logBanner } from './banner.ts'
 import type { Election, ElectionOptions } from './election.ts'
-import { embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
+import { type EmbeddedCluster, embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { ApplyContext } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
@@ -26,6 +26,7 @@ import { patience, reachCluster } from './reach-cluster.ts'
 import { aborted, type Stopped, unlessAborted } from './signals.ts'
 import { EMBEDDED_KUBECONFIG, isSupervised } from './supervisor.ts'
 import { version } from './version.ts'
+import type { Webhooks, WebhooksOptions } from './webhooks.ts'
 
 /**
  * `undo` gets the steps that end what was begun; the caller takes them in reverse order, however this ends. `managed` is called when
@@ -44,7 +45,7 @@ export async function operate(
   const format = options.logFormat ?? (terminal ? 'pretty' : 'json')
   const log = await createLogger({ level: options.logLevel ?? (options.debug ? 'debug' : 'info'), format, colour, stacks: options.debug })
 
-  const kubeconfig = await embedded(options, cwd, undo)
+  const { kubeconfig, services } = await embedded(options, cwd, undo)
   const cluster = kubeconfig === undefined ? await findCluster(options) : await embeddedCluster(kubeconfig)
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
   const name = options.name ?? operatorName(options.paths, cwd)
@@ -68,11 +69,13 @@ export async function operate(
 
   const userAgent = `${name.replaceAll('/', '-')}/tsop-${version()}`
   const unfenced = new Client({ transport, clock: systemClock, userAgent })
+  const webhooks = await answerer({ options, name, handlers, cluster, client: unfenced, log, services }, undo)
   const [election] = await Promise.all([
     elect(options, { cluster, transport, name, userAgent, log, signal }, undo),
     // Every replica may do this: it is the same whoever does it, and a standby needs it to watch.
-    prepare(options, cwd, handlers, cluster, { client: unfenced, clock: systemClock, signal, log }),
+    prepare(options, cwd, handlers, cluster, webhooks, { client: unfenced, clock: systemClock, signal, log }),
   ])
+  webhooks?.lead(() => election?.elector.leads ?? true)
   const client =
     election === undefined ? unfenced : new Client({ transport: election.transport, gate: election.elector, clock: systemClock, userAgent })
 
@@ -154,17 +157,26 @@ function isElected({ leader, once }: Options, cluster: Cluster): boolean {
 }
 
 /** The kubeconfig of the API server that this operator, or the supervisor of `--watch`, runs for want of another one. */
-async function embedded(options: Options, cwd: string, undo: (() => Promise<void>)[]): Promise<string | undefined> {
-  if (isSupervised()) return process.env[EMBEDDED_KUBECONFIG]
+async function embedded(options: Options, cwd: string, undo: (() => Promise<void>)[]): Promise<Partial<EmbeddedCluster>> {
+  const supervised = process.env[EMBEDDED_KUBECONFIG]
+  if (isSupervised()) return supervised === undefined ? {} : { kubeconfig: supervised }
   if (await needsEmbedded(options, cwd, process.env)) {
-    const { kubeconfig, close } = await startEmbedded(options, cwd)
-    undo.push(close)
-    return kubeconfig
+    const server = await startEmbedded(options, cwd)
+    undo.push(server.close)
+    return server
   }
   if (options.persist !== undefined) {
     throw new CliError(exitCodes.usage, '--persist is for the embedded API server, and there is a cluster; add --embedded')
   }
-  return undefined
+  return {}
+}
+
+/** Undefined where the handlers have nothing to say about objects before they are stored. */
+async function answerer(given: WebhooksOptions, undo: (() => Promise<void>)[]): Promise<Webhooks | undefined> {
+  const { needsServing } = await import('../admission/webhooks.ts')
+  if (!needsServing(given.handlers.map(({ spec }) => spec))) return undefined
+  const { prepareWebhooks } = await import('./webhooks.ts')
+  return await prepareWebhooks(given, undo)
 }
 
 async function findCluster({ kubeconfig, context }: Options): Promise<Cluster> {
@@ -185,14 +197,21 @@ async function prepare(
   cwd: string,
   handlers: readonly LoadedHandler[],
   cluster: Cluster,
+  webhooks: Webhooks | undefined,
   context: ApplyContext,
 ): Promise<void> {
   // Read before anything is written: a wrong manifest leaves the cluster as it was.
   const manifests = options.apply.length === 0 ? [] : await (await import('./read-manifests.ts')).readManifests(options.apply, cwd)
   if (options.installCrds || cluster.source === 'embedded') {
     const { definitions, installCrds } = await import('./install-crds.ts')
-    await installCrds(definitions(handlers.map(({ spec }) => spec)), context)
+    const found = definitions(
+      handlers.map(({ spec }) => spec),
+      webhooks?.endpoint,
+    )
+    await installCrds(found, context)
   }
+  // Before the first object: samples are checked and filled in as any other.
+  await webhooks?.register()
   if (manifests.length > 0) {
     const [only, ...others] = options.namespaces ?? []
     const namespace = (others.length === 0 ? only : undefined) ?? cluster.namespace ?? 'default'

@@ -8,6 +8,7 @@ import { parseDuration } from '../resource/duration.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { OBSERVE_OPTIONS, type ObserveOptions, observeOptions } from './observe-options.ts'
 import { type OptionRow, parseRows } from './option-rows.ts'
+import { WEBHOOK_OPTIONS, type WebhookOptions, webhookOptions } from './webhook-options.ts'
 
 export const OPTIONS = [
   {
@@ -76,6 +77,7 @@ export const OPTIONS = [
     sentence: 'Lines for people or for machines; by default pretty on a terminal and json elsewhere.',
   },
   ...OBSERVE_OPTIONS,
+  ...WEBHOOK_OPTIONS,
   {
     name: 'graceful-shutdown-timeout',
     value: 'DURATION',
@@ -104,6 +106,7 @@ export interface Options {
   readonly logLevel: LogLevel | undefined
   readonly logFormat: LogFormat | undefined
   readonly observe: ObserveOptions
+  readonly webhooks: WebhookOptions
   /** Undefined: the engine's. */
   readonly graceMs: number | undefined
   readonly debug: boolean
@@ -142,6 +145,7 @@ export function parseOptions(args: readonly string[]): Options {
     logLevel: choice('log-level', logLevels, one('log-level')),
     logFormat: choice('log-format', logFormats, one('log-format')),
     observe: observeOptions(flag, one),
+    webhooks: webhookOptions(one),
     graceMs: duration('graceful-shutdown-timeout', one('graceful-shutdown-timeout')),
     debug: flag('debug'),
     leader: leader(flag, one),

@@ -1,0 +1,183 @@
+/**
+ * A certificate that the operator looks after itself. It is kept in a Secret, so that all replicas serve the same one, and its authority is
+ * written to where the API server looks for it. Each certificate has an authority of its own, whose key is thrown away: nothing that lies around
+ * can sign another one.
+ *
+ * A new one is made when a third of the time is left. Its authority is added to the old one before anybody serves it, and those that were
+ * told of it by the Secret wait a moment, so that there is no time at which an API server trusts only the other.
+ */
+
+import type { Client } from '../api/client.ts'
+import { type Clock, delay, type Timer, timestamp } from '../api/clock.ts'
+import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../api/status-error.ts'
+import { type KindRef, type KubeObject, keyOf, type ObjectRef } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import { createAuthority, createServerCertificate, type KeyPair } from '../tls/certificates.ts'
+
+export interface CertificateStoreOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly log: Log
+  readonly secret: ObjectRef
+  /** Names that the API server calls the operator by. */
+  readonly hosts: readonly string[]
+  /** Whether this process may write; there is one that may. */
+  readonly leads: () => boolean
+  /** Writes the authorities (PEM) to where the API server looks for them. Called often; it writes only what differs. */
+  readonly publish: (authorities: string) => Promise<void>
+  /** Called with the first certificate, and with each new one. */
+  readonly renewed: (pair: KeyPair) => void | Promise<void>
+}
+
+type Secret = KubeObject & { type?: string; data?: Record<string, string> }
+const Secret: KindRef<Secret> = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets', scope: 'Namespaced' }
+
+const DAY = 86_400_000
+const VALID_MS = 90 * DAY
+const RENEW_MS = 30 * DAY
+/** For clocks that go differently. */
+const EARLIER_MS = DAY
+const LOOK_MS = 60_000
+/** An API server hears of a change to a configuration within a second; a busy one within a few. */
+const SPREAD_MS = 10_000
+
+interface Stored extends KeyPair {
+  readonly authorities: string
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+export class CertificateStore {
+  readonly #o: CertificateStoreOptions
+  readonly #stop = new AbortController()
+  #timer: Timer | undefined
+  #served: string | undefined
+  #looking: Promise<void> | undefined
+  #complaint: string | undefined
+
+  constructor(options: CertificateStoreOptions) {
+    this.#o = options
+  }
+
+  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute. */
+  async start(): Promise<void> {
+    await this.look()
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel()
+    this.#stop.abort(new Error('the certificate is not looked after any more'))
+    await this.#looking
+  }
+
+  /** Never rejects: what goes wrong is logged, and tried again. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { clock, secret, leads } = this.#o
+    this.#timer?.cancel()
+    try {
+      const first = this.#served === undefined
+      const { stored, made } = await this.#current()
+      if (stored === undefined) this.#complain(`waiting for the leader to make a certificate (Secret ${keyOf(secret)})`)
+      else {
+        const mayWrite = made || leads()
+        // Nobody has trusted another one yet: it can be served at once.
+        if (first) await this.#serve(stored)
+        if (mayWrite) await this.#o.publish(stored.authorities)
+        if (stored.cert !== this.#served) {
+          await delay(clock, SPREAD_MS, this.#stop.signal)
+          await this.#serve(stored)
+        }
+        this.#complaint = undefined
+      }
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#complain(`cannot look after the certificate of the webhooks: ${explained(error)}`, error)
+    }
+    if (!this.#stop.signal.aborted) this.#timer = clock.after(LOOK_MS, () => void this.look())
+  }
+
+  async #serve({ cert, key, until }: Stored): Promise<void> {
+    await this.#o.renewed({ cert, key })
+    this.#served = cert
+    this.#o.log.info({ secret: keyOf(this.#o.secret), until: timestamp(until) }, 'the webhooks have a certificate')
+  }
+
+  /** Once for each trouble, not every minute. */
+  #complain(text: string, err?: unknown): void {
+    if (this.#complaint !== text) this.#o.log.warn(err === undefined ? {} : { err }, text)
+    this.#complaint = text
+  }
+
+  /** `made`: by this very look. Undefined where there is none, and this process may not make one. */
+  async #current(): Promise<{ stored?: Stored; made: boolean }> {
+    const { client, clock, secret, leads } = this.#o
+    const options = { signal: this.#stop.signal }
+    const found = await client.find(Secret, secret, options)
+    const stored = found === undefined ? undefined : readStored(found)
+    const now = clock.now()
+    const usable = stored !== undefined && stored.until > now && this.#isFor(stored)
+    if (usable && stored.until - now > RENEW_MS) return { stored, made: false }
+    // The very first one anybody may make: a Secret is written only as it was read, so that one of several wins.
+    if (!leads() && stored !== undefined) return usable ? { stored, made: false } : { made: false }
+    const next = this.#make(usable ? stored : undefined)
+    if (usable) await this.#o.publish(next.authorities)
+    const data = Object.fromEntries(
+      Object.entries({ 'tls.crt': next.cert, 'tls.key': next.key, 'ca.crt': next.authorities }).map(([name, text]) => [name, base64(text)]),
+    )
+    try {
+      if (found === undefined) await client.create(Secret, { metadata: { ...secret } as never, type: 'Opaque', data }, options)
+      else await client.update(Secret, { ...found, data: { ...found.data, ...data } }, options)
+      return { stored: next, made: true }
+    } catch (error) {
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error
+      const theirs = readStored(await client.get(Secret, secret, options))
+      return { ...(theirs === undefined ? {} : { stored: theirs }), made: leads() }
+    }
+  }
+
+  #isFor({ cert }: Stored): boolean {
+    const { subjectAltName = '' } = x509(cert)
+    const names = subjectAltName.split(', ')
+    return this.#o.hosts.every((host) => names.includes(`DNS:${host}`) || names.includes(`IP Address:${host}`))
+  }
+
+  #make(before: Stored | undefined): Stored {
+    const now = this.#o.clock.now()
+    const validity = { from: now - EARLIER_MS, to: now + VALID_MS }
+    const [commonName = 'webhooks'] = this.#o.hosts
+    const authority = createAuthority(`${commonName.slice(0, 40)} ${timestamp(now).slice(0, 10)}`, validity)
+    const pair = createServerCertificate(authority, { ...validity, commonName: commonName.slice(0, 64), hosts: this.#o.hosts })
+    // Of the old ones only the one that is being served.
+    const [old = ''] = before?.authorities.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/) ?? []
+    return { ...pair, authorities: authority.cert + old, until: validity.to }
+  }
+}
+
+/** Undefined where it holds no pair of certificate and key. */
+function readStored({ data = {} }: Secret): Stored | undefined {
+  const [cert, key, authorities] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => Buffer.from(data[name] ?? '', 'base64').toString())
+  if (!cert || !key || !authorities) return undefined
+  try {
+    const certificate = x509(cert)
+    const { createPrivateKey } = process.getBuiltinModule('node:crypto')
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) return undefined
+    return { cert, key, authorities, until: certificate.validToDate.getTime() }
+  } catch {
+    return undefined
+  }
+}
+
+const x509 = (pem: string) => new (process.getBuiltinModule('node:crypto').X509Certificate)(pem)
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+function explained(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (isForbidden(error)) return `${text}; tsop generate webhooks writes the rights it needs`
+  return isNotFound(error) ? `${text}; tsop generate webhooks writes what must be there` : text
+}

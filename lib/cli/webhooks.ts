@@ -1,0 +1,235 @@
+/** How the API server comes to ask the handlers: in this process, by a Service, by a URL, or not at all. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CertificateStore } from '../admission/certificate-store.ts'
+import { type Endpoint, type WebhookConfiguration, webhookConfigurations } from '../admission/configurations.ts'
+import { publishAuthorities } from '../admission/publish.ts'
+import { serveWebhooks, type WebhookServer } from '../admission/server.ts'
+import { type WebhookService, webhookService } from '../admission/service.ts'
+import { convertedKinds, webhooksOf } from '../admission/webhooks.ts'
+import type { Client } from '../api/client.ts'
+import { systemClock } from '../api/clock.ts'
+import type { Cluster } from '../api/cluster.ts'
+import { isNotFound } from '../api/status-error.ts'
+import { objectName } from '../generate/operator.ts'
+import { type KindRef, kindName } from '../resource/kind.ts'
+import type { Log } from '../resource/log.ts'
+import type { KeyPair } from '../tls/certificates.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
+import { FIELD_MANAGER, text } from './install-crds.ts'
+import type { LoadedHandler } from './load-handlers.ts'
+import type { Options } from './options.ts'
+
+export interface Webhooks {
+  /** For the definitions of kinds with conversions. Undefined: nobody can be asked. */
+  readonly endpoint: Endpoint | undefined
+  /** Has the API server ask from now on, where that is this process' business. */
+  register(): Promise<void>
+  /** This process may look after the certificate whenever `leads` says so. */
+  lead(leads: () => boolean): void
+}
+
+export interface WebhooksOptions {
+  readonly options: Options
+  /** The operator's name. */
+  readonly name: string
+  readonly handlers: readonly LoadedHandler[]
+  readonly cluster: Cluster
+  readonly client: Client
+  readonly log: Log
+  /** Of an API server in this process. */
+  readonly services: Services | undefined
+}
+
+/** By `namespace/name` of the Service that stands for it. */
+interface Services {
+  set(name: string, service: WebhookService): unknown
+}
+
+const PORT = 9443
+
+/** `undo` gets what ends the serving. @throws CliError where a port cannot be had, or a certificate not be used */
+export async function prepareWebhooks(given: WebhooksOptions, undo: (() => Promise<void>)[]): Promise<Webhooks> {
+  const { options, cluster, handlers, services, log } = given
+  const { port, certificates, service, url } = options.webhooks
+  const answer = webhookService(handlers, { clock: systemClock, log })
+  if (url !== undefined) return byUrl(given, answer, url, port ?? Number(url.port || 443), undo)
+  if (services !== undefined) return inProcess(given, answer, services)
+  if (cluster.source === 'embedded') return byUrl(given, answer, undefined, 0, undo)
+  const asked = port !== undefined || certificates !== undefined || service !== undefined
+  if (port !== 0 && (asked || (cluster.source === 'in-cluster' && !options.once))) return byService(given, answer, port ?? PORT, undo)
+  if (port !== 0) log.warn({}, unreachable(given))
+  return { endpoint: undefined, register: async () => {}, lead() {} }
+}
+
+function inProcess(given: WebhooksOptions, answer: WebhookService, services: Services): Webhooks {
+  const service = { namespace: 'default', name: `${objectName(given.name)}-webhook` }
+  services.set(`${service.namespace}/${service.name}`, answer)
+  const endpoint = { service }
+  return { endpoint, register: () => register(given, objectName(given.name), endpoint, []), lead() {} }
+}
+
+/** `url` undefined: this machine, at any free port. */
+async function byUrl(
+  given: WebhooksOptions,
+  answer: WebhookService,
+  url: URL | undefined,
+  port: number,
+  undo: (() => Promise<void>)[],
+): Promise<Webhooks> {
+  const { certificates } = given.options.webhooks
+  const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
+  const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.')
+  const { pair, authorities } = certificates === undefined ? await throwAway(host) : filesIn(certificates)
+  const server = await listen(answer, loopback ? host : undefined, port, pair)
+  undo.push(() => server.close())
+  await follow(given, server, undo)
+  const endpoint = { url: url?.href ?? `https://127.0.0.1:${server.port}`, caBundle: authorities }
+  // Not those of the operator in the cluster, if there is one.
+  const name = `${objectName(given.name)}-tsop-run`
+  given.log.info({ url: endpoint.url }, 'the API server asks this process about objects, for as long as it runs')
+  return { endpoint, register: () => register(given, name, endpoint, undo), lead() {} }
+}
+
+async function byService(given: WebhooksOptions, answer: WebhookService, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
+  const { options, cluster, client, log, handlers } = given
+  const name = objectName(given.name)
+  const namespace = cluster.namespace ?? 'default'
+  const service = { namespace, name: options.webhooks.service ?? `${name}-webhook` }
+  const endpoint = { service }
+  if (options.webhooks.certificates !== undefined) {
+    const server = await listen(answer, undefined, port, filesIn(options.webhooks.certificates).pair)
+    undo.push(() => server.close())
+    await follow(given, server, undo)
+    log.info({ port: server.port }, 'serving webhooks')
+    return { endpoint, register: async () => {}, lead() {} }
+  }
+  const specs = handlers.map(({ spec }) => spec)
+  const all = webhooksOf(specs)
+  const targets = {
+    mutating: all.some(({ type }) => type === 'default') ? name : undefined,
+    validating: all.some(({ type }) => type === 'validate') ? name : undefined,
+    definitions: convertedKinds(specs).flatMap(({ crd }) => (crd === undefined ? [] : [crd.metadata.name])),
+  }
+  let leads = () => false
+  let server: WebhookServer | undefined
+  const dns = `${service.name}.${service.namespace}`
+  const store = new CertificateStore({
+    client,
+    clock: systemClock,
+    log,
+    secret: { name: `${name}-webhook-tls`, namespace },
+    hosts: [`${dns}.svc`, `${dns}.svc.cluster.local`, dns, service.name],
+    leads: () => leads(),
+    publish: (authorities) => publishAuthorities(client, targets, authorities),
+    async renewed(pair) {
+      if (server !== undefined) return server.renew(pair)
+      server = await listen(answer, undefined, port, pair)
+      log.info({ port: server.port }, 'serving webhooks')
+    },
+  })
+  undo.push(async () => {
+    await store.stop()
+    await server?.close()
+  })
+  return {
+    endpoint,
+    register: () => store.start(),
+    lead(whether) {
+      leads = whether
+      void store.look()
+    },
+  }
+}
+
+async function listen(answer: WebhookService, host: string | undefined, port: number, pair: KeyPair): Promise<WebhookServer> {
+  try {
+    return await serveWebhooks(answer, { host, port, pair, clock: systemClock })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why =
+      code === 'EADDRINUSE' ? 'the port is taken' : code === 'EACCES' ? 'this port needs more rights; take one from 1024 on' : message
+    throw new CliError(exitCodes.configuration, `cannot answer webhooks at port ${port}: ${why}`, { cause: error })
+  }
+}
+
+/** A certificate for as long as this process runs. */
+async function throwAway(host: string): Promise<{ pair: KeyPair; authorities: string }> {
+  const { createAuthority, createServerCertificate } = await import('../tls/certificates.ts')
+  const day = 86_400_000
+  const now = systemClock.now()
+  const validity = { from: now - day, to: now + 365 * day }
+  const authority = createAuthority('tsop-run', validity)
+  const hosts = [...new Set([host, 'localhost', '127.0.0.1', '::1'])]
+  return { pair: createServerCertificate(authority, { ...validity, commonName: 'tsop-run', hosts }), authorities: authority.cert }
+}
+
+/** `ca.crt`, where it is there, is what the API server is to trust. */
+function filesIn(folder: string): { pair: KeyPair; authorities: string } {
+  try {
+    const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+    const pair = { cert: read('tls.crt'), key: read('tls.key') }
+    process.getBuiltinModule('node:tls').createSecureContext(pair)
+    let authorities = pair.cert
+    try {
+      authorities = read('ca.crt')
+    } catch {}
+    return { pair, authorities }
+  } catch (error) {
+    throw new CliError(exitCodes.configuration, `--webhook-cert-path ${folder}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+async function follow({ options, log }: WebhooksOptions, server: WebhookServer, undo: (() => Promise<void>)[]): Promise<void> {
+  const { certificates } = options.webhooks
+  if (certificates === undefined) return
+  const { watchCertificate } = await import('../observe/certificate-files.ts')
+  const end = watchCertificate(certificates, systemClock, log, ({ cert, key }) => server.renew({ cert: String(cert), key: String(key) }))
+  undo.push(async () => end())
+}
+
+/** Writes the configurations, and takes them away again where `undo` is to do it. */
+async function register(
+  { handlers, options, client }: WebhooksOptions,
+  name: string,
+  endpoint: Endpoint,
+  undo: (() => Promise<void>)[],
+): Promise<void> {
+  const specs = handlers.map(({ spec }) => spec)
+  const wanted = webhookConfigurations(specs, { name, endpoint, namespaces: options.namespaces })
+  for (const configuration of wanted) {
+    try {
+      await client.apply(kindOf(configuration), configuration as never, { fieldManager: FIELD_MANAGER, force: true })
+    } catch (error) {
+      throw new CliError(exitCodes.cluster, `cannot write the ${configuration.kind} ${name}: ${text(error)}`, { cause: error })
+    }
+    undo.push(async () => {
+      // The cluster may be gone by now.
+      await client.delete(kindOf(configuration), { name }, { timeoutMs: 5_000 }).catch(() => {})
+    })
+  }
+  // What an earlier start wrote, whose handlers had more to say.
+  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const) {
+    if (wanted.some((configuration) => configuration.kind === kind)) continue
+    await client.delete(kindOf({ kind }), { name }).catch((error) => {
+      if (!isNotFound(error)) throw error
+    })
+  }
+}
+
+function kindOf({ kind }: Pick<WebhookConfiguration, 'kind'>): KindRef {
+  return { apiVersion: 'admissionregistration.k8s.io/v1', kind, plural: `${kind.toLowerCase()}s`, scope: 'Cluster' }
+}
+
+/** Why nothing that the handlers say about objects counts here, and what to do. */
+export function unreachable({ handlers, cluster: { server } }: Pick<WebhooksOptions, 'handlers' | 'cluster'>): string {
+  const specs = handlers.map(({ spec }) => spec)
+  const methods = webhooksOf(specs).map(({ spec, method }) => `${spec.className}.${method}()`)
+  const kinds = convertedKinds(specs).map((kind) => `conversions of ${kindName(kind)}`)
+  return (
+    `the API server at ${server} cannot ask this process, so that ${[...methods, ...kinds].join(', ')} will not be called: ` +
+    'run the operator in the cluster, work on an embedded API server (--embedded), or, where the API server can reach this machine, ' +
+    'tell it how: --webhook-url https://HOST:9443'
+  )
+}
