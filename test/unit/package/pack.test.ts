@@ -36,6 +36,26 @@ export class WidgetHandler {
 }
 `
 
+/** What a user's test looks like, whatever runs it. */
+const STORY = `
+import assert from 'node:assert/strict'
+import { ConfigMap } from 'tsop/kinds'
+import { embedded, ready } from 'tsop/testing'
+import { Widget, WidgetHandler } from './widget.js'
+
+export async function story(): Promise<void> {
+  await using cluster = await embedded({ handlers: [WidgetHandler] })
+  const ref = { name: 'a', namespace: 'default' }
+  await cluster.apply({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: ref, spec: { size: 3 } })
+  await cluster.until(() => cluster.client.get(Widget, ref), ready)
+  assert.deepEqual((await cluster.client.get(ConfigMap, ref)).data, { size: '3' })
+  await cluster.restart()
+  await cluster.client.delete(Widget, ref)
+  await cluster.settled()
+  assert.equal(await cluster.client.find(ConfigMap, ref), undefined)
+}
+`
+
 describe('the packed package', function () {
   this.timeout(300_000)
   const directory = mkdtempSync(join(tmpdir(), 'tsop-pack-'))
@@ -59,6 +79,7 @@ describe('the packed package', function () {
     run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(directory, basename(tarball.filename))], project)
     mkdirSync(join(project, 'handlers'))
     writeFileSync(join(project, 'handlers/widget.ts'), HANDLER)
+    writeFileSync(join(project, 'handlers/story.ts'), STORY)
   })
 
   after(() => rmSync(directory, { recursive: true, force: true }))
@@ -86,6 +107,7 @@ describe('the packed package', function () {
     for (const experimentalDecorators of [true, false]) {
       const compilerOptions = {
         target: 'es2022',
+        lib: ['es2022', 'esnext.disposable', 'esnext.decorators'],
         module: 'nodenext',
         strict: true,
         noEmit: true,
@@ -104,6 +126,17 @@ describe('the packed package', function () {
     expect(run('npx', ['--no-install', 'tsop-run', '--check'], project)).to.equal(
       'Widget.example.com: WidgetHandler in handlers/widget.ts\n',
     )
+  })
+
+  it('brings a cluster into tests, with node:test and with mocha', () => {
+    // Where the library that declares `await using` is not chosen, only the type checker minds.
+    mkdirSync(join(project, 'test'))
+    const body = "import { story } from '../handlers/story.ts'\n\nit('a widget', story)\n"
+    writeFileSync(join(project, 'test/node.test.ts'), `import { it } from 'node:test'\n${body}`)
+    writeFileSync(join(project, 'test/mocha.test.ts'), `declare const it: (name: string, body: () => Promise<void>) => void\n${body}`)
+    expect(run(process.execPath, ['--import', 'tsx', '--test', 'test/node.test.ts'], project)).to.match(/^ℹ pass 1$/m)
+    const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js')
+    expect(run(process.execPath, [mocha, '--import=tsx', 'test/mocha.test.ts'], project)).to.match(/1 passing/)
   })
 
   it('tells failures by the lines of its own source', () => {
