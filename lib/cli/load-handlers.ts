@@ -12,6 +12,7 @@ import { relative } from 'node:path'
 import { checkHandlers, collect, type HandlerClass, isHandlerClass } from '../decorators/collect.ts'
 import { isHandlerError } from '../decorators/handler-error.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
+import { bundled } from './bundled.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { findHandlerFiles } from './find-handler-files.ts'
 import { createImport } from './import-module.ts'
@@ -36,17 +37,37 @@ export interface LoadOptions {
  * @throws CliError with exit code 3: nothing there, a file that does not load, a class that is no proper handler
  */
 export async function loadHandlers(paths: readonly string[], { cwd, used }: LoadOptions): Promise<LoadedHandler[]> {
+  const bundle = bundled()
+  if (bundle !== undefined) {
+    if (paths.join() !== DEFAULT_PATHS.join())
+      throw new CliError(exitCodes.usage, `this is a bundle with its handlers built in; it loads no others: ${paths.join(' ')}`)
+    return await handlersIn(bundle.modules, paths, [], cwd)
+  }
   const files = findHandlerFiles(paths, cwd)
   const load = await createImport(files, used)
-  const made = new Map<object, string>()
-  const exported = new Map<HandlerClass, string>()
+  const modules: ImportedModule[] = []
   for (const file of files) {
-    let module: Record<string, unknown>
     try {
-      module = await load(file)
+      modules.push({ file, module: await load(file) })
     } catch (error) {
       throw loadError(error, file, cwd)
     }
+  }
+  return await handlersIn(modules, paths, files, cwd)
+}
+
+/** What the command line gives where nothing was named (options.ts). */
+const DEFAULT_PATHS = ['handlers']
+
+interface ImportedModule {
+  readonly file: string
+  readonly module: Readonly<Record<string, unknown>>
+}
+
+async function handlersIn(modules: readonly ImportedModule[], paths: readonly string[], files: readonly string[], cwd: string) {
+  const made = new Map<object, string>()
+  const exported = new Map<HandlerClass, string>()
+  for (const { file, module } of modules) {
     const name = shown(file, cwd)
     for (const value of Object.values(module)) if (isHandlerClass(value) && !exported.has(value)) exported.set(value, name)
     if ('handlers' in module) for (const instance of await instances(module['handlers'], file, cwd)) made.set(instance, name)

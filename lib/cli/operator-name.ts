@@ -2,11 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { bundled } from './bundled.ts'
 
 const DEFAULT = 'tsop'
 
-/** The name in the package.json nearest to the first of `paths`; `tsop` where there is none. */
+/** The name in the package.json nearest to the first of `paths`; `tsop` where there is none. A bundle has its own. */
 export function operatorName(paths: readonly string[], cwd: string): string {
+  const bundle = bundled()
+  if (bundle !== undefined) return bundle.name
   for (let directory = resolve(cwd, paths[0] ?? '.'); ; directory = dirname(directory)) {
     const name = packageName(join(directory, 'package.json'))
     if (name !== undefined) return name
