@@ -1,0 +1,68 @@
+/** The commands of `tsop`: the dispatcher, `tsop help` and docs/reference/tsop.md are made from this table. */
+
+import { columns } from './option-rows.ts'
+
+export interface Command {
+  /** What stands behind the name. */
+  readonly usage: string
+  /** For the help and the reference. */
+  readonly sentence: string
+  /** Resolves with the exit code. What it needs is loaded when it is asked for. */
+  run(args: readonly string[]): Promise<number>
+}
+
+/** A further command is a row here and a file of its name. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  init: {
+    usage: '[options] NAME',
+    sentence: 'Make a new project: an operator that runs, with its tests.',
+    run: async (args) => (await import('./init.ts')).init(args),
+  },
+  add: {
+    usage: '[options] kind NAME',
+    sentence: 'Add a kind to the project: a handler, a sample and tests.',
+    run: async (args) => (await import('./init.ts')).add(args),
+  },
+  run: {
+    usage: '[options] [directories or files …]',
+    sentence: 'Run the handlers; the same as tsop-run.',
+    run: async (args) => (await import('./command.ts')).tsopRun(args),
+  },
+  generate: {
+    usage: 'WHAT [options] [arguments …]',
+    sentence: 'Make manifests from the handler classes, or types from manifests.',
+    run: async (args) => (await import('./generate.ts')).generate(args),
+  },
+  build: {
+    usage: '[options] [directories or files …]',
+    sentence: 'Bundle an operator for a container.',
+    run: async (args) => (await import('./build.ts')).build(args),
+  },
+  apiserver: {
+    usage: '[options]',
+    sentence: 'Run an API server for development.',
+    run: async (args) => (await import('./apiserver.ts')).apiserver(args),
+  },
+  version: {
+    usage: '',
+    sentence: 'Print the version.',
+    async run() {
+      const { version } = await import('./version.ts')
+      process.stdout.write(`${version()}\n`)
+      return 0
+    },
+  },
+  help: {
+    usage: '',
+    sentence: 'Print this help.',
+    async run() {
+      process.stdout.write(commandsHelp())
+      return 0
+    },
+  },
+}
+
+export function commandsHelp(width = 100): string {
+  const rows = Object.entries(COMMANDS).map(([name, { usage, sentence }]): [string, string] => [`${name} ${usage}`.trim(), sentence])
+  return ['Usage: tsop COMMAND', '', 'Commands:', ...columns(rows, width), '', 'See tsop COMMAND --help.', ''].join('\n')
+}
