@@ -13,6 +13,9 @@
  * a test that changes or deletes one uses a group of its own (`t.id` is unique).
  */
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Client } from '../../lib/api/client.ts'
 import { systemClock } from '../../lib/api/clock.ts'
 import { createTransport } from '../../lib/api/http-transport.ts'
@@ -46,6 +49,8 @@ export interface World {
   kubectl(...args: string[]): Promise<string>
   /** `kubectl apply` of objects, or of a file or folder by its path. */
   apply(...manifests: (object | string)[]): Promise<void>
+  /** A file with this object, for kubectl; gone after the test. */
+  file(object: object): Promise<string>
   /** Installs the definitions of kinds made with `resource()`, and waits until the API serves them. */
   install(...kinds: KindRef<unknown>[]): Promise<void>
   until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<Truthy<T>>
@@ -81,6 +86,13 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
         ref: (name) => ({ name, namespace }),
         kubectl: (...args) => kubectl(kubeconfig, namespace, args),
         apply: (...manifests) => apply(kubeconfig, namespace, manifests),
+        async file(object) {
+          const folder = await mkdtemp(join(tmpdir(), 'object-'))
+          ends.push(() => rm(folder, { recursive: true, force: true }))
+          const file = join(folder, 'object.json')
+          await writeFile(file, JSON.stringify(object))
+          return file
+        },
         install: async (...kinds) => {
           for (const each of kinds) await install(client, each)
         },
