@@ -1,5 +1,6 @@
 /** Makes the kinds of handlers known to the server. */
 
+import { type Endpoint, withConversion } from '../admission/configurations.ts'
 import type { Registry } from '../embedded/core.ts'
 import type { ContextClient } from '../resource/context-client.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
@@ -25,10 +26,22 @@ export function kindsOf(specs: readonly HandlerSpec[]): Map<KindRef<unknown>, st
   return kinds
 }
 
-/** `settled`: lets the server establish what was written. @throws Error where the server refuses a definition */
-export async function install(kinds: Iterable<KindRef<unknown>>, client: ContextClient, settled: () => Promise<void>): Promise<void> {
+/**
+ * `settled`: lets the server establish what was written; `endpoint`: who converts between versions.
+ *
+ * @throws Error where the server refuses a definition
+ */
+export async function install(
+  kinds: Iterable<KindRef<unknown>>,
+  client: ContextClient,
+  endpoint: Endpoint,
+  settled: () => Promise<void>,
+): Promise<void> {
   const crds = new Map<string, CustomResourceDefinition>()
-  for (const { crd } of kinds) if (crd !== undefined) crds.set(crd.metadata.name, crd)
+  for (const each of kinds) {
+    const crd = withConversion(each, endpoint)
+    if (crd !== undefined) crds.set(crd.metadata.name, crd)
+  }
   for (const [name, crd] of crds) {
     try {
       await client.apply(Definition, crd as never, { force: true })

@@ -13,11 +13,12 @@ import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { Duration } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject } from '../resource/kind.ts'
 import type { Unrest } from '../resource/unrest.ts'
+import { ENDPOINT, TestAdmission } from './admission.ts'
 import { checkServed, install, kindsOf } from './definitions.ts'
 import { type TestFaults, testFaults } from './faults.ts'
 import { type Handler, type Handlers, handlersOf } from './handlers.ts'
 import { lastSeen } from './last-seen.ts'
-import { type LogLine, lineText } from './log-lines.ts'
+import { type LogLine, lineText, logTo } from './log-lines.ts'
 import { ManualClock } from './manual-clock.ts'
 import { Operator } from './operator.ts'
 import { pause, realNow } from './real-time.ts'
@@ -159,6 +160,7 @@ export async function embedded(options: EmbeddedOptions = {}): Promise<TestClust
     const kinds = kindsOf(handlers.map(({ spec }) => spec))
     await cluster.install(...kinds.keys(), ...(options.kinds ?? []))
     checkServed(kinds, server.core.registry)
+    await cluster.admit(handlers)
     await cluster.apply(...(options.objects ?? []))
     await cluster.settled()
     cluster.resetRequests()
@@ -184,6 +186,7 @@ class Cluster implements TestCluster {
   readonly #logs: LogLine[] = []
   /** For the first start; later ones make their own. */
   #handlers: readonly Handler[] | undefined
+  readonly #admission: TestAdmission
   #requests: LoggedRequest[] = []
   #operator: Operator | undefined
   #activity = 0
@@ -213,6 +216,7 @@ class Cluster implements TestCluster {
       },
     }
     this.faults = testFaults(server.faults, server.core.registry)
+    this.#admission = new TestAdmission(server.core.services, { clock: this.#clock, log: logTo((line) => this.#logged(line)) })
     server.core.requests.listen((served) => {
       const request = loggedRequest(server.core, served)
       if (request !== undefined) this.#requests.push(request)
@@ -278,7 +282,14 @@ class Cluster implements TestCluster {
 
   async install(...kinds: KindRef<unknown>[]): Promise<void> {
     this.#check()
-    await install(kinds, this.client, () => this.#rest.settled())
+    this.#admission.kinds(kinds)
+    await install(kinds, this.client, ENDPOINT, () => this.#rest.settled())
+  }
+
+  /** Has the API server ask these handlers about objects. */
+  async admit(handlers: readonly Handler[]): Promise<void> {
+    this.#admission.handlers(handlers)
+    await this.#admission.register(this.client, this.#o.namespaces)
   }
 
   async apply(...objects: object[]): Promise<void> {
@@ -302,6 +313,7 @@ class Cluster implements TestCluster {
     if (handlers === undefined) return
     const made = this.#handlers ?? (await handlersOf(handlers))
     this.#handlers = undefined
+    this.#admission.handlers(made)
     const operator = new Operator({
       name,
       handlers: made,
@@ -311,10 +323,7 @@ class Cluster implements TestCluster {
       random: this.#manual === undefined ? systemRandom : () => 0.5,
       namespaces,
       concurrency,
-      onLog: (line) => {
-        this.#logs.push(line)
-        this.#o.onLog?.(line)
-      },
+      onLog: (line) => this.#logged(line),
       onChange: () => {
         this.#activity++
       },
@@ -358,6 +367,11 @@ class Cluster implements TestCluster {
     if (operator !== undefined) await this.#rest.drive(operator.stop(0), CLOSE_PATIENCE_MS)
     await this.#admin.close()
     await this.#server.close()
+  }
+
+  #logged(line: LogLine): void {
+    this.#logs.push(line)
+    this.#o.onLog?.(line)
   }
 
   #check(): void {

@@ -32,8 +32,10 @@ export interface RestOptions {
 
 /** A world that takes longer than this, by its own clock, is not coming to rest. */
 const LONGEST_MS = 10 * 60_000
-/** A world in which something happens for so many times the patience neither. */
-const LONGEST_PATIENCES = 10
+/** Nor is one in which something happens for so many times the patience. */
+const LONGEST_PATIENCES = 30
+/** A turn that takes longer was one of hard work, in this process or, on a busy machine, in another. */
+const LONG_TURN_MS = 20
 /** Longer than the time that a real operator has for its end. */
 const LONGEST_DRIVE_MS = 45_000
 /**
@@ -166,9 +168,10 @@ class Wait {
   }
 
   async turn(): Promise<void> {
+    const begin = realNow()
     await (this.#turns++ < TURNS ? turn() : pause(POLL_MS))
     const now = this.#activity()
-    if (now === this.#seen) return
+    if (now === this.#seen && realNow() - begin < LONG_TURN_MS) return
     this.#seen = now
     this.again()
   }
