@@ -64,7 +64,7 @@ export function tunnel(
 ): void {
   if (proxy.protocol === 'https:') {
     const host = proxy.hostname.replace(/^\[|\]$/g, '')
-    const secured = watch(tls.connect({ socket, host, ...(net.isIP(host) === 0 && { servername: host }) }))
+    const secured = watch(tls.connect({ socket, host, rejectUnauthorized: true, ...(net.isIP(host) === 0 && { servername: host }) }))
     secured.once('secureConnect', () => ask(proxy, target, secured, done, fail))
   } else {
     ask(proxy, target, socket, done, fail)

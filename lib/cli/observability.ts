@@ -57,25 +57,23 @@ export interface ObservabilityOptions {
 /** `undo` gets what closes the endpoints. @throws CliError where an address cannot be had, or a certificate not be used */
 export async function observability(given: ObservabilityOptions, undo: (() => Promise<void>)[]): Promise<Observability> {
   const { options, once, name, cluster, transport, signal, log } = given
-  const byDefault = cluster.source === 'in-cluster' && !once
+  const places = addresses(options, cluster.source === 'in-cluster' && !once)
   const checks = new Checks()
   const starting = checks.register('startup', 'ready', () => ({ ok: false, note: 'waiting for the API server' }))
   checks.register('shutdown', 'ready', () => (signal.aborted ? { ok: false, note: 'stopping' } : { ok: true }))
 
-  const probes = addressOf(options.probes, byDefault, 8081)
-  if (probes !== undefined) {
+  if (places.probes !== undefined) {
     const { probe } = await import('../observe/probes.ts')
-    const endpoint = await listen('health-probe-bind-address', probes, (_, url) => probe(checks, url))
+    const endpoint = await listen('health-probe-bind-address', places.probes, (_, url) => probe(checks, url))
     undo.push(() => endpoint.close())
     log.info({ url: endpoint.url }, 'serving probes')
   }
 
-  const address = addressOf(options.metrics, byDefault || options.secure, options.secure ? 8443 : 8080)
   let metrics: Metrics | undefined
-  if (address !== undefined) {
+  if (places.metrics !== undefined) {
     const { Metrics } = await import('../observe/metrics.ts')
     metrics = new Metrics({ clock: systemClock, name, version: version(), process: true })
-    await serveMetrics(metrics, address, given, undo)
+    await serveMetrics(metrics, places.metrics, given, undo)
   }
 
   const tracing = await createTracing(version())
@@ -127,6 +125,17 @@ async function serveMetrics(metrics: Metrics, address: Address, given: Observabi
   const ends = await renewal(options.certificates, log, endpoint)
   undo.push(async () => ends())
   log.info({ url: `${endpoint.url}/metrics` }, 'serving metrics')
+}
+
+/** `byDefault`: whether there are any that nobody asked for. `--metrics-secure` asks for metrics. */
+export function addresses(
+  { metrics, probes, secure }: ObserveOptions,
+  byDefault: boolean,
+): Readonly<Record<'metrics' | 'probes', Address | undefined>> {
+  return {
+    metrics: addressOf(metrics, byDefault || secure, secure ? 8443 : 8080),
+    probes: addressOf(probes, byDefault, 8081),
+  }
 }
 
 function addressOf(where: Where, byDefault: boolean, port: number): Address | undefined {

@@ -627,6 +627,38 @@ describe('the HTTP transport', () => {
       expect((error as Error).message).to.contain('its certificate is not signed by the CA of the kubeconfig')
     })
 
+    it('verifies the certificate also where Node.js is told by its environment not to', async () => {
+      const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      const { emitWarning } = process
+      process.emitWarning = () => {}
+      process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+      try {
+        const server = await http2Server((_request, response) => response.end('ok'))
+        const error = await failure(transportTo(clusterOf(server, { tls: { ca: [], rejectUnauthorized: true } })).request(get('/x')))
+        expect(error).to.be.instanceOf(ConnectionError)
+        const proxied = { ...clusterOf(server), proxy: server.url }
+        const refused = await failure(transportTo(proxied).request(get('/x')))
+        expect((refused as Error).message).to.contain('certificate')
+      } finally {
+        process.emitWarning = emitWarning
+        if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+        else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+      }
+    })
+
+    it('verifies that the certificate is for the host', async () => {
+      const server = await http2Server((_request, response) => response.end('ok'))
+      const tls = { ca: [cert], servername: 'other.test', rejectUnauthorized: true }
+      const error = await failure(transportTo(clusterOf(server, { tls })).request(get('/x')))
+      expect((error as Error).message).to.contain('other.test')
+    })
+
+    it('verifies nothing where the kubeconfig says so', async () => {
+      const server = await http2Server((_request, response) => response.end('ok'))
+      const { status } = await transportTo(clusterOf(server, { tls: { rejectUnauthorized: false } })).request(get('/x'))
+      expect(status).to.equal(200)
+    })
+
     it('says that the server does not speak TLS', async () => {
       const server = await httpServer((_request, response) => response.end('ok'))
       const error = await failure(transportTo(clusterOf({ url: server.url.replace('http:', 'https:') })).request(get('/x')))

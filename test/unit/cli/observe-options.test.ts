@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { CliError } from '../../../lib/cli/exit-codes.ts'
+import { addresses } from '../../../lib/cli/observability.ts'
 import { parseOptions } from '../../../lib/cli/options.ts'
 
 describe('where an operator is looked at', () => {
@@ -32,6 +33,19 @@ describe('where an operator is looked at', () => {
         .to.throw(CliError, message)
         .with.property('exitCode', 2)
     })
+
+  it('is at the usual ports in a cluster, and nowhere else but where it is asked for', () => {
+    const all = (port: number) => ({ host: undefined, port })
+    expect(addresses(of(), true)).to.deep.equal({ metrics: all(8080), probes: all(8081) })
+    expect(addresses(of(), false)).to.deep.equal({ metrics: undefined, probes: undefined })
+    expect(addresses(of('--metrics-secure'), true).metrics).to.deep.equal(all(8443))
+    expect(addresses(of('--metrics-secure'), false)).to.deep.equal({ metrics: all(8443), probes: undefined })
+    expect(addresses(of('--metrics-bind-address', '0', '--health-probe-bind-address', '0'), true)).to.deep.equal({
+      metrics: undefined,
+      probes: undefined,
+    })
+    expect(addresses(of('--metrics-bind-address', ':1'), false).metrics).to.deep.equal(all(1))
+  })
 
   it('leaves the time of a drain to the engine, unless it is said', () => {
     expect(parseOptions([]).graceMs).to.equal(undefined)
