@@ -8,7 +8,8 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import type { ApiRequest, ApiResponse } from '../types.ts'
 import { HEADER_LIMIT } from './limits.ts'
 import { isLoopback, refusal } from './loopback.ts'
-import { type Incoming, OpenStreams, type Outgoing, serve } from './serve.ts'
+import { type Incoming, OpenStreams, type Outgoing, type Service, serve, webSocket } from './serve.ts'
+import { wantsWebSocket, withoutUpgrade } from './websocket.ts'
 
 export type Handle = (request: ApiRequest) => Promise<ApiResponse>
 
@@ -42,11 +43,14 @@ export async function listen(handle: Handle, options: ListenOptions): Promise<Li
   }
   const report = options.report ?? (() => {})
   const open = new OpenStreams()
-  const answer = (incoming: Incoming, outgoing: Outgoing) => {
+  const serviceFor = (incoming: Incoming): Service => {
     const refused = guarded ? refusal(hostOf(incoming), single(incoming.headers.origin)) : undefined
-    serve({ handle, open, report, refused }, incoming, outgoing)
+    return { handle, open, report, refused }
   }
-  const protocols = new Protocols(answer)
+  const protocols = new Protocols(
+    (incoming, outgoing) => serve(serviceFor(incoming), incoming, outgoing),
+    (incoming, socket, head) => webSocket(serviceFor(incoming), incoming, socket, head),
+  )
   const front = tls === undefined ? plainFront(protocols) : tlsFront(protocols, tls)
   const sockets = new Set<Socket>()
   front.on('connection', (socket: Socket) => {
@@ -75,15 +79,18 @@ export async function listen(handle: Handle, options: ListenOptions): Promise<Li
 }
 
 type Answer = (incoming: Incoming, outgoing: Outgoing) => void
+type WebSocketAnswer = (incoming: Incoming, socket: Socket, head: Buffer) => void
 
 /** The two servers, which only ever get sockets that are already connected. */
 class Protocols {
   readonly #answer: Answer
+  readonly #webSocket: WebSocketAnswer
   #http1: Http1Server | undefined
   #http2: Http2Server | undefined
 
-  constructor(answer: Answer) {
+  constructor(answer: Answer, webSocket: WebSocketAnswer) {
     this.#answer = answer
+    this.#webSocket = webSocket
   }
 
   http1(socket: Socket): void {
@@ -92,6 +99,13 @@ class Protocols {
       // Clients keep connections for long; a server that closes first makes them lose a request now and then.
       server.keepAliveTimeout = 120_000
       server.on('request', this.#answer)
+      server.on('upgrade', (incoming: Incoming, socket: Socket, head: Buffer) => {
+        if (wantsWebSocket(incoming)) this.#webSocket(incoming, socket, head)
+        else {
+          socket.unshift(Buffer.concat([withoutUpgrade(incoming), head]))
+          server.emit('connection', socket)
+        }
+      })
       this.#http1 = server
     }
     this.#http1.emit('connection', socket)

@@ -1,8 +1,10 @@
 /** One request of a socket: its body up to the limit, the handler's answer, and what happens when the client goes. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { ApiError } from '../status.ts'
 import type { ApiRequest, ApiResponse, ResponseStream, StreamSink } from '../types.ts'
 import { BODY_LIMIT, statusResponse, tooLargeBody } from './limits.ts'
+import { serveWebSocket } from './websocket.ts'
 
 /** Those of HTTP/2 are alike in all that is used here. */
 export type Incoming = IncomingMessage
@@ -61,6 +63,39 @@ export function serve(service: Service, incoming: Incoming, outgoing: Outgoing):
       },
     )
   })
+}
+
+/** A request for a WebSocket, which watches have. Any other answer ends the connection. */
+export function webSocket(service: Service, incoming: Incoming, socket: Socket, head: Buffer): void {
+  const { handle, open, report, refused } = service
+  const outgoing = new (process.getBuiltinModule('node:http').ServerResponse)(incoming)
+  outgoing.shouldKeepAlive = false
+  outgoing.assignSocket(socket)
+  outgoing.once('finish', () => socket.end())
+  socket.on('error', () => socket.destroy())
+  if (refused !== undefined) {
+    send(service, outgoing, statusResponse(refused))
+    return
+  }
+  const request = new SocketRequest(incoming)
+  socket.once('close', () => request.gone())
+  handle(request).then(
+    (response) => {
+      if (request.isGone) return
+      const { body } = response
+      if (typeof body === 'string' || Buffer.isBuffer(body)) {
+        send(service, outgoing, response)
+        return
+      }
+      outgoing.detachSocket(socket)
+      const forget = open.add(serveWebSocket(incoming, socket, head, body))
+      socket.once('close', forget)
+    },
+    (error) => {
+      if ((error as Error | undefined)?.name !== 'LostConnection') report(error)
+      socket.destroy()
+    },
+  )
 }
 
 class SocketRequest implements ApiRequest {
