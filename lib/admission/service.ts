@@ -1,6 +1,7 @@
 /** Reviews in, reviews out: what is below HTTP, and all there is where the API server runs in the same process. */
 
 import type { HandlerSpec } from '../resource/handler-spec.ts'
+import type { KindRef } from '../resource/kind.ts'
 import { type ConversionRequest, conversionReviewed } from './conversion-review.ts'
 import { type AdmissionRequest, type ReviewTools, reviewed } from './review.ts'
 import { CONVERT_PATH, convertedKinds, type Webhook, webhooksOf } from './webhooks.ts'
@@ -25,9 +26,13 @@ export class RequestError extends Error {
   }
 }
 
-/** The service rejects with `RequestError`, and with nothing else. */
-export function webhookService(handlers: readonly AdmissionHandler[], tools: ReviewTools): WebhookService {
-  const kinds = convertedKinds(handlers.map(({ spec }) => spec))
+/** The service rejects with `RequestError`, and with nothing else. `more`: kinds with conversions that no class names. */
+export function webhookService(
+  handlers: readonly AdmissionHandler[],
+  tools: ReviewTools,
+  more: readonly KindRef<unknown>[] = [],
+): WebhookService {
+  const kinds = [...convertedKinds(handlers.map(({ spec }) => spec)), ...more]
   const methods = new Map<string, { readonly webhook: Webhook; readonly instance: object }>()
   for (const { spec, instance } of handlers) for (const webhook of webhooksOf([spec])) methods.set(webhook.path, { webhook, instance })
   return async (review, path) => {

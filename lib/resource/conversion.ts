@@ -3,12 +3,14 @@
  * to be made from it (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/).
  */
 
+import { breaksSchema } from './breaks-schema.ts'
 import { isRefusal } from './invalid.ts'
 import { groupOf, type KubeObject, keyOf, kindName, type ObjectMeta } from './kind.ts'
 import { lastRead } from './last-read.ts'
-import { NoJsonError, plainJson } from './plain-json.ts'
+import { jsonPart, NoJsonError, plainJson } from './plain-json.ts'
+import type { Schema } from './schema.ts'
 
-/** What a conversion gets: a copy of the whole object. An applied configuration is converted too, and may lack fields that are required. */
+/** What a conversion gets: a copy of the whole object. */
 export interface Convertible<S, T> {
   apiVersion: string
   kind: string
@@ -72,6 +74,7 @@ export function isConversionError(error: unknown): error is ConversionError {
 export function conversionOf(
   { group, kind, version: hub }: { readonly group: string; readonly kind: string; readonly version: string },
   others: readonly VersionConversion[],
+  schemas: ReadonlyMap<string, Schema>,
 ): Conversion | undefined {
   for (const { version, to, from } of others) {
     const refuse = (text: string): never => {
@@ -96,7 +99,14 @@ export function conversionOf(
       const source = versionIn(object, group, kind, versions)
       if (!versions.includes(target)) throw new ConversionError(`${nameOf(object, kind)}: there is no version ${target}`)
       const step = (from: KubeObject, version: string, direction: 'to' | 'from', other: VersionConversion | undefined) =>
-        converted(from, { kind, source: versionOf(from), apiVersion: `${group}/${version}`, direction, f: other?.[direction] })
+        converted(from, {
+          kind,
+          source: versionOf(from),
+          apiVersion: `${group}/${version}`,
+          direction,
+          f: other?.[direction],
+          isPart: isPart(object, from, schemas),
+        })
       let current = plainJson(object) as KubeObject
       if (source === target) return current
       if (source !== hub) current = step(current, hub, 'to', known.get(source))
@@ -112,10 +122,21 @@ interface Step {
   readonly apiVersion: string
   readonly direction: 'to' | 'from'
   readonly f: ((object: never) => unknown) | undefined
+  readonly isPart: boolean
 }
 
-function converted(object: KubeObject, { kind, source, apiVersion, direction, f }: Step): KubeObject {
-  if (f === undefined) return { ...object, apiVersion }
+/**
+ * Where one author applies several versions, a server converts parts of objects, too, to see which fields are whose (seen on kube-apiserver
+ * 1.36: `failed to convert pruned object`). They lack what is required, and `managedFields`, which every object has that is stored. Only which
+ * fields such a part has counts, not what they say.
+ */
+function isPart(given: KubeObject, { apiVersion, ...from }: KubeObject, schemas: ReadonlyMap<string, Schema>): boolean {
+  const schema = schemas.get(versionOf({ ...from, apiVersion: String(apiVersion) }))
+  return (given.metadata as { managedFields?: unknown }).managedFields === undefined && schema !== undefined && breaksSchema(from, schema)
+}
+
+function converted(object: KubeObject, { kind, source, apiVersion, direction, f, isPart }: Step): KubeObject {
+  if (f === undefined || (object as { spec?: unknown }).spec === undefined) return { ...object, apiVersion }
   const target = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const failed = (field: string | undefined, text: string, cause?: unknown) => {
     const where = field === undefined ? '' : `${field}: `
@@ -125,7 +146,9 @@ function converted(object: KubeObject, { kind, source, apiVersion, direction, f 
   let made: unknown
   try {
     made = f(copy())
+    if (isPart) return merged(object, apiVersion, jsonPart(made))
   } catch (error) {
+    if (isPart) return { ...object, apiVersion }
     if (isRefusal(error)) throw failed(error.field, error.message, error)
     // What an error of the code says is for those who wrote the code.
     throw failed(lastRead(copy() as object, f as (object: object) => unknown), `the conversion \`${direction}\` failed`, error)

@@ -6,6 +6,7 @@ import { checkNames } from './crd-names.ts'
 import { crdVersion, type VersionDefinition } from './crd-version.ts'
 import type { Condition, CustomResourceDefinition, CustomResourceVersion, KindRef, ObjectMeta } from './kind.ts'
 import { pluralOf } from './plural.ts'
+import type { Schema } from './schema.ts'
 
 /** A kind, and the version of it that handlers see. */
 export interface ResourceDefinition<S extends z.ZodObject, T extends z.ZodObject, V extends readonly z.ZodObject[] = readonly z.ZodObject[]>
@@ -90,7 +91,8 @@ export function resource<
   const untyped = definition as unknown as AnyDefinition
   checkNames(untyped, names)
   const crd = crdOf(untyped, names)
-  const conversion = conversionOf(untyped, untyped.versions ?? [])
+  const schemas = new Map(crd.spec.versions.map(({ name, schema }) => [name, (schema?.openAPIV3Schema ?? {}) as Schema]))
+  const conversion = conversionOf(untyped, untyped.versions ?? [], schemas)
   return {
     apiVersion: `${definition.group}/${definition.version}`,
     kind: definition.kind,

@@ -134,6 +134,19 @@ describe('conversion', () => {
   )
 
   it(
+    'lets an author apply one version after the other',
+    inNamespace(async (t) => {
+      await start(t)
+      const options = { fieldManager: 'author' }
+      await t.client.apply(Old, { metadata: t.ref('a'), spec: { dimension: '4cm' } } as never, options)
+      await t.client.apply(Crate, { metadata: t.ref('a'), spec: { size: 5 } } as never, options)
+      expect((await t.client.get(Crate, t.ref('a'))).spec).to.deep.equal({ size: 5, colour: 'green' })
+      await t.client.apply(Old, { metadata: t.ref('a'), spec: { dimension: '6cm', colour: 'blue' } } as never, options)
+      expect((await t.client.get(Crate, t.ref('a'))).spec).to.deep.equal({ size: 6, colour: 'blue' })
+    }),
+  )
+
+  it(
     'keeps what identifies an object, and names what it cannot convert',
     inNamespace(async (t) => {
       await start(t)

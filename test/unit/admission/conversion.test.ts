@@ -19,6 +19,8 @@ function converting(to: (object: never) => unknown, from: (object: never) => unk
   }) as typeof Box
 }
 const old = (extra: object = {}) => ({ ...box({ dimension: '5cm' }, {}, 'v1alpha1'), ...extra })
+/** As they are stored. */
+const managed = { name: 'b', managedFields: [] }
 
 describe('conversion between versions', () => {
   it('goes both ways, and is the same after both', () => {
@@ -144,6 +146,15 @@ describe('conversion between versions', () => {
     expect(() => convert(old({ kind: 'Bag' }), 'v1')).to.throw('Bag default/a: shop.example.com/v1alpha1 is no version of')
   })
 
+  it('converts what it can of parts of objects, as a server has them while an author applies several versions', () => {
+    const part = (spec?: object) => ({ ...old(), metadata: { name: 'a' }, ...(spec === undefined ? { spec: undefined } : { spec }) })
+    expect(convert(part(), 'v1')).to.not.have.property('spec')
+    expect(convert(part({ colour: 'red' }), 'v1'), 'a function that throws').to.deep.include({ spec: { colour: 'red' } })
+    const Numeric = converting(({ spec }: { spec: { dimension: string } }) => ({ spec: { ...spec, size: Number(spec.dimension) } }))
+    expect(convert(part({ colour: 'red' }), 'v1', Numeric), 'one that makes NaN').to.deep.include({ spec: { colour: 'red' } })
+    expect(() => convert({ ...part({ colour: 'red' }), metadata: managed }, 'v1'), 'a stored one').to.throw('spec.dimension')
+  })
+
   it('does not tell what an error of the code says', () => {
     const Kind = converting(() => {
       throw new Error('hunter2')
@@ -203,7 +214,7 @@ describe('a ConversionReview', () => {
   })
 
   it('fails as a whole, and says which object', async () => {
-    const { result, convertedObjects } = await ask('shop.example.com/v1', [old(), old({ metadata: { name: 'b' }, spec: {} })])
+    const { result, convertedObjects } = await ask('shop.example.com/v1', [old(), old({ metadata: managed, spec: {} })])
     expect(result).to.deep.equal({ status: 'Failure', message: 'Box b: v1alpha1 to v1: spec.dimension: the conversion `to` failed' })
     expect(convertedObjects).to.deep.equal([])
     expect(lines.at(-1)?.fields['err']).to.be.instanceOf(TypeError)

@@ -215,7 +215,7 @@ describe('@validates', () => {
 
   it('says what a conversion could not do', async () => {
     const { ask } = validating(() => {})
-    const { status } = await ask({ object: box({}, {}, 'v1alpha1') })
+    const { status } = await ask({ object: box({}, { managedFields: [] }, 'v1alpha1') })
     expect(status).to.include({ code: 500 })
     expect((status as { message: string }).message).to.contain('Box default/a: v1alpha1 to v1: spec.dimension: the conversion `to` failed')
   })

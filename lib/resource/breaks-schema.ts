@@ -1,6 +1,6 @@
 /** Whether an object has other types than its schema says, or lacks what is required: then the API server refuses it, in its own words. */
 
-import type { Schema } from '../resource/schema.ts'
+import type { Schema } from './schema.ts'
 
 export function breaksSchema(value: unknown, schema: Schema): boolean {
   if (value === null) return schema.nullable !== true
