@@ -117,6 +117,7 @@ class Normaliser {
         .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>')
         .replace(/hash=[0-9A-F]{20,}/g, 'hash=<hash>')
         .replace(/\b10\.0\.0\.\d+\b/g, (address) => (this.#chosen.sent.includes(address) ? address : '<ip>'))
+        .replace(/(?<=^Duplicate value: )3\d{4}$/, '<node port>')
         .replace(/(?<=\d:)3\d{4}(?=\/(TCP|UDP))/g, '<node port>')
         // Inside of a text that shows an object.
         .replace(/(?<=resourceVersion\\?"?: ?\\?")\d+/g, (revision) => this.#revision(revision))
@@ -176,6 +177,9 @@ function fields(value: Json): string {
 function ordered(status: JsonObject): JsonObject {
   const details = status['details'] as { causes?: { field?: string; message?: string; reason?: string }[] } | undefined
   const causes = details?.causes
+  const text = status['message']
+  // Of a typed object: its fields too are a map.
+  if (typeof text === 'string' && text.includes('errors:\n')) return { ...status, message: text.split('\n').sort().join('\n') }
   if (!Array.isArray(causes) || causes.length < 2) return status
   let message = String(status['message'])
   const joined = `[${causes.map(({ field, message }) => `${field}: ${message}`).join(', ')}]`

@@ -175,6 +175,10 @@ export class World extends Requests {
     this.#place = place
   }
 
+  at(path: string): string {
+    return this.#place.at(path)
+  }
+
   /** All that was sent, so that it is not taken for something the server chose. */
   get sent(): string {
     return this.#place.sent

@@ -31,8 +31,14 @@ export function decodeObject(type: ResourceType, value: unknown, options: WriteO
 }
 
 /** The same for the result of a patch: what does not decode is the patch's fault. `shown`: the patch as an error quotes it. */
-export function decodePatched(type: ResourceType, value: unknown, options: WriteOptions, shown: () => string): ApiObject {
-  const refuse: Refuse = (text) => invalidError(NOBODY, '', [invalid('patch', shown(), text)])
+export function decodePatched(
+  type: ResourceType,
+  value: unknown,
+  options: WriteOptions,
+  shown: () => string,
+  said = (text: string) => text,
+): ApiObject {
+  const refuse: Refuse = (text) => invalidError(NOBODY, '', [invalid('patch', shown(), said(text))])
   try {
     const object = rightKind(type, value, shown, refuse, refuse)
     decodeFields(type, object, options, refuse)

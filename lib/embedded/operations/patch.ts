@@ -10,7 +10,7 @@ import { decodeError, decodeObject, decodePatched, reportProblems } from './deco
 import { decodeMetadata } from './decode-metadata.ts'
 import { applyTracked } from './managed-fields.ts'
 import { applyPatch } from './patch-types.ts'
-import { shownPatched } from './shown-patch.ts'
+import { inOrderOfPatch, shownPatched, shownStrategic } from './shown-patch.ts'
 import { change, checkName, type Updated } from './update.ts'
 
 export interface Patch {
@@ -40,21 +40,37 @@ export function patch(
 function patched(live: ApiObject, name: string, context: WriteContext, document: Patch, options: WriteOptions): ApiObject {
   const { type } = context
   const result = applyPatch(type.schema, live, document)
-  const object = decodePatched(type, result, options, () =>
-    // Decoding changes the object; what an error shows is what was decoded.
-    document.type === 'strategic' ? goFormat(document.value as Json) : shownPatched(type, live, applyPatch(type.schema, live, document)),
-  )
+  const strategic = document.type === 'strategic'
+  // Decoding changes the object; what an error shows is what was decoded.
+  const shown = () =>
+    strategic
+      ? goFormat(shownStrategic(live as unknown as Json, document.value as Json))
+      : shownPatched(type, live, applyPatch(type.schema, live, document))
+  const object = decode(result)
   matchNamespace(type, context.namespace, object)
   checkName(object, name)
   type.strategy.defaults?.(object, context)
   return object
+
+  function decode(value: Json): ApiObject {
+    try {
+      return decodePatched(type, value, options, shown, strategic ? ofStrategic : undefined)
+    } catch (error) {
+      if (strategic) throw error
+      // The first of several faults is told: in the order in which a real server reads.
+      return decodePatched(type, inOrderOfPatch(type, live, applyPatch(type.schema, live, document)), options, shown)
+    }
+  }
 }
+
+/** Its result goes through no text, but for what only a text can hold. */
+const ofStrategic = (text: string) => (text.startsWith('illegal base64') ? `error decoding from json: ${text}` : text)
 
 function apply(core: Core, name: string, context: WriteContext, document: Patch, options: WriteOptions): Promise<Updated> {
   const { type, subresource } = context
   return change(core, name, context, options, {
     uid: undefined,
-    create: subresource === '',
+    create: subresource === '' || (subresource === 'status' && type.strategy.allowCreateOnUpdate === true),
     tracked: true,
     make(live) {
       const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)

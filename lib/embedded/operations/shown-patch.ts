@@ -3,8 +3,25 @@ import { define, encodeJson, equalJson, isObject, type Json, type JsonObject } f
 import type { ApiObject, ResourceType } from '../types.ts'
 
 /** Maps are sorted, and so are the parts of a built-in object that the patch touched; the others keep the order of their Go struct. */
-export function shownPatched({ custom }: ResourceType, live: ApiObject, patched: Json): string {
-  return encodeJson(custom ? sorted(patched) : touchedSorted(live as unknown as Json, patched))
+export const shownPatched = (type: ResourceType, live: ApiObject, patched: Json): string =>
+  encodeJson(inOrderOfPatch(type, live, patched) as object)
+
+export const inOrderOfPatch = ({ custom }: ResourceType, live: ApiObject, patched: Json): Json =>
+  custom ? sorted(patched) : touchedSorted(live as unknown as Json, patched)
+
+/** A strategic merge takes the nulls out of those parts of the patch that meet nothing, in the patch itself. */
+export function shownStrategic(live: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  return inOrder(patch, Object.keys(patch), (key, value) => {
+    const before = isObject(live) && Object.hasOwn(live, key) ? live[key] : undefined
+    return isObject(value) && before === undefined ? withoutNulls(value) : shownStrategic(before, value)
+  })
+}
+
+function withoutNulls(value: Json): Json {
+  if (!isObject(value)) return value
+  const kept = Object.keys(value).filter((key) => value[key] !== null)
+  return inOrder(value, kept, (_, member) => withoutNulls(member))
 }
 
 function touchedSorted(live: Json | undefined, patched: Json): Json {

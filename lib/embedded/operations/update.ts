@@ -36,7 +36,7 @@ export function update(
   const uid = object.metadata.uid
   return change(core, name, context, options, {
     uid,
-    create: type.strategy.allowCreateOnUpdate === true && subresource === '',
+    create: type.strategy.allowCreateOnUpdate === true && (subresource === '' || subresource === 'status'),
     make: () => (conditional ? object : cloneJson(object)),
   })
 }

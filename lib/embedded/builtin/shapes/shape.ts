@@ -344,9 +344,22 @@ function readBytes(reading: Reading, value: string): unknown {
   if (BASE64.test(value)) return value
   const bare = value.replace(/[\r\n]/g, '')
   if (BASE64.test(bare)) return bare
-  const bad = /[^A-Za-z0-9+/]/.exec(value)
-  const at = bad === null ? value.length - (value.length % 4) + (value.length % 4 === 0 ? 0 : value.length % 4) : bad.index
-  return reading.fail(`illegal base64 data at input byte ${at}`)
+  return reading.fail(`illegal base64 data at input byte ${corruptAt(value)}`)
+}
+
+/** Where Go's reader gives up: groups of four, padding only at the end of the last. */
+function corruptAt(value: string): number {
+  let inGroup = 0
+  for (let i = 0; i < value.length; i++) {
+    const character = value[i] as string
+    if (/[\r\n]/.test(character)) continue
+    if (/[A-Za-z0-9+/]/.test(character)) inGroup = (inGroup + 1) % 4
+    else if (character !== '=' || inGroup < 2) return i
+    else if (inGroup === 3) return i + 1
+    else if (i + 1 === value.length) return value.length
+    else return value[i + 1] === '=' ? i + 2 : i
+  }
+  return value.length - inGroup
 }
 
 function readSpecial(reading: Reading, type: GoType, value: unknown): unknown {

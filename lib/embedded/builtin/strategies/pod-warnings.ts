@@ -25,6 +25,7 @@ export function podSpecWarnings(spec: Part, field: string): string[] {
   for (const list of ['initContainers', 'containers'])
     for (const [i, each] of entries(spec[list])) all.push([`${field}.${list}[${i}]`, each])
   for (const [at, container] of all) warnContainer(warnings, container, at)
+  warnPorts(warnings, all)
   for (const [i, { labelSelector }] of entries(spec.topologySpreadConstraints)) {
     if (labelSelector == null)
       warnings.push(`${field}.topologySpreadConstraints[${i}].labelSelector: a null labelSelector results in matching no pod`)
@@ -35,6 +36,31 @@ export function podSpecWarnings(spec: Part, field: string): string[] {
     if (!secret.name) warnings.push(`${field}.imagePullSecrets[${i}].name: invalid empty name ""`)
   }
   return warnings
+}
+
+/** Two containers of a pod share its ports: the same one twice is likely a mistake. */
+function warnPorts(warnings: string[], containers: readonly [string, Part][]): void {
+  const seen = new Map<string, { at: string; port: Part }[]>()
+  for (const [container, { ports }] of containers) {
+    for (const [i, port] of entries(ports)) {
+      const at = `${container}.ports[${i}]`
+      const key = `${port.containerPort}/${port.protocol}`
+      const others = seen.get(key) ?? []
+      for (const other of others) {
+        const problem = likeness(port, other.port)
+        if (problem !== undefined) warnings.push(`${at}: ${problem} port definition with ${other.at}`)
+      }
+      seen.set(key, [...others, { at, port }])
+    }
+  }
+}
+
+function likeness(a: Part, b: Part): string | undefined {
+  const [ipA, ipB] = [a.hostIP ?? '', b.hostIP ?? '']
+  const [portA, portB] = [a.hostPort ?? 0, b.hostPort ?? 0]
+  if (ipA === ipB && portA === portB) return 'duplicate'
+  if (portA === 0 || portB === 0) return 'overlapping'
+  return portA === portB && (ipA === '') !== (ipB === '') ? 'dangerously ambiguous' : undefined
 }
 
 function warnContainer(warnings: string[], container: Part, at: string): void {
@@ -52,11 +78,5 @@ function warnContainer(warnings: string[], container: Part, at: string): void {
         warnings.push(`${at}.resources.${list}[${name}]: fractional byte value ${show(amount)} is invalid, must be an integer`)
       }
     }
-  }
-  const ports = new Set<string>()
-  for (const [i, port] of entries(container.ports)) {
-    const key = `${port.containerPort}/${port.protocol}`
-    if (ports.has(key)) warnings.push(`${at}.ports[${i}]: duplicate port definition with ${at}.ports[${[...ports].indexOf(key)}]`)
-    ports.add(key)
   }
 }

@@ -19,6 +19,7 @@ import {
 } from './common.ts'
 import { portNumberOrName } from './containers.ts'
 import { addressErrors, endpointAddressErrors, networkErrors } from './ip.ts'
+import { validateServiceStatus } from './service-status.ts'
 
 export const service: Strategy = {
   allowCreateOnUpdate: true,
@@ -56,7 +57,7 @@ export const service: Strategy = {
   },
   validate: (object) => validateService(object),
   validateUpdate(object, old, { subresource }) {
-    if (subresource === 'status') return []
+    if (subresource === 'status') return validateServiceStatus(object)
     const errors: Errors = []
     validateChanges(errors, object.spec, old.spec)
     errors.push(...validateService(object))
@@ -124,7 +125,7 @@ function dropTypeFields(spec: Part, old: Part): void {
     for (const member of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) delete spec[member]
   }
   if (!hasNodePorts(spec) && spec.type !== 'LoadBalancer') {
-    for (const [i, port] of entries(spec.ports)) if (port.nodePort === old.ports?.[i]?.nodePort) delete port.nodePort
+    if (sameNodePorts(spec, old)) for (const [, port] of entries(spec.ports)) delete port.nodePort
   }
   if (spec.type === 'ExternalName' && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
   if (!isExternal(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy
@@ -176,35 +177,44 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
   if (problem != null) throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
 }
 
+/** A client that changes the type and knows nothing of node ports sends back those that it got. */
+function sameNodePorts(spec: Part, old: Part): boolean {
+  const all = ({ ports }: Part) => new Set((ports ?? []).map((port: Part) => port.nodePort).filter(Boolean))
+  const [now, before] = [all(spec), all(old)]
+  return now.size === before.size && [...now].every((port) => before.has(port))
+}
+
+/** Ports of a service that have one on the nodes, in their order. */
+type NodePorts = { readonly port: number; readonly nodePort: number }[]
+
 /** A dry run takes none: it answers with numbers that cannot be ports on nodes. */
-const dryRunNodePort = (chosen: ReadonlyMap<number, number>) => Math.max(32_768, ...chosen.values()) + 1
+const dryRunNodePort = (mine: NodePorts) => Math.max(32_768, ...mine.map(({ nodePort }) => nodePort)) + 1
 
 function allocateNodePorts(object: ApiObject, context: WriteContext): void {
   const { spec } = object
-  const used = usedNodePorts(object, context)
-  const chosen = new Map<number, number>()
+  const creates = context.operation === 'create'
+  const others = usedNodePorts(object, context)
+  const mine: NodePorts = []
   for (const [i, port] of entries(spec.ports)) {
+    const refuse = (text: string) =>
+      invalidError(context.type, object.metadata.name ?? '', [invalid(`spec.ports[${i}].nodePort`, port.nodePort, text)])
+    // One number of a new service, whatever its protocol, has one port on the nodes; not one that is added later.
+    const same = creates ? mine.find((each) => each.port === port.port)?.nodePort : undefined
     if (port.nodePort) {
-      const at = `spec.ports[${i}].nodePort`
-      if (!isNodePort(port.nodePort)) {
-        throw invalidError(context.type, object.metadata.name ?? '', [
-          invalid(at, port.nodePort, 'provided port is not in the valid range. The range of valid ports is 30000-32767'),
-        ])
-      }
-      if (used.has(port.nodePort)) {
-        throw invalidError(context.type, object.metadata.name ?? '', [invalid(at, port.nodePort, 'provided port is already allocated')])
-      }
+      if (!isNodePort(port.nodePort)) throw refuse('provided port is not in the valid range. The range of valid ports is 30000-32767')
+      const doubled = creates && same !== port.nodePort && mine.some(({ nodePort }) => nodePort === port.nodePort)
+      if (others.has(port.nodePort) || doubled) throw refuse('provided port is already allocated')
     } else {
-      // One number of a service, whatever its protocol, has one port on the nodes.
-      const free = chosen.get(port.port) ?? (context.dryRun ? dryRunNodePort(chosen) : freeNodePort(object, used))
+      const free = same ?? (context.dryRun ? dryRunNodePort(mine) : freeNodePort(object, taken(others, mine)))
       if (free == null) throw internalError('failed to allocate a nodePort: range is full')
       port.nodePort = free
     }
-    if (!chosen.has(port.port)) chosen.set(port.port, port.nodePort)
-    used.add(port.nodePort)
+    mine.push({ port: port.port, nodePort: port.nodePort })
   }
-  if (needsHealthCheck(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = freeNodePort(object, used)
+  if (needsHealthCheck(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = freeNodePort(object, taken(others, mine))
 }
+
+const taken = (others: ReadonlySet<number>, mine: NodePorts) => new Set([...others, ...mine.map(({ nodePort }) => nodePort)])
 
 function validateService(object: ApiObject): FieldError[] {
   const { spec } = object
