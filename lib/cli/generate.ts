@@ -23,6 +23,10 @@ export const GENERATORS: Readonly<Record<string, Entry>> = {
     summary: 'A service account, its role, and roles for the people who use the kinds.',
     load: async () => (await import('./generate-rbac.ts')).rbac,
   },
+  fence: {
+    summary: 'A policy by which the API server refuses what a former leader writes.',
+    load: async () => (await import('./generate-fence.ts')).fence,
+  },
   types: {
     summary: 'Typed references to kinds that others define, from their CustomResourceDefinitions.',
     load: async () => (await import('./generate-types.ts')).types,
