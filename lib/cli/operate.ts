@@ -112,6 +112,7 @@ export async function operate(
 
   // Not before everything has been seen: whoever leads should have something to do.
   election?.start({
+    sample: () => manager.writable,
     onLead() {
       log.info({ lease: keyOf(election.lease), identity: election.identity }, 'leading')
       manager.lead()

@@ -9,10 +9,11 @@ import { matchesFields, matchesLabels } from '../api/selectors.ts'
 import { isForbidden, StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
+import type { FenceSample } from '../leadership/fence-check.ts'
 import type { Leadership } from '../leadership/leadership.ts'
 import { formatDuration, parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
-import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef } from '../resource/kind.ts'
+import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef, refOf } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { ControllerObserver, Observer, RunEnd, Tracing } from '../resource/observer.ts'
 import type { Unrest } from '../resource/unrest.ts'
@@ -301,6 +302,17 @@ export class Controller implements ControllerScope {
     }
     for (const mapper of this.#mappers) if (mapper.busy > 0) unrest.push({ what: `a @watches method of ${this.spec.className}` })
     return unrest
+  }
+
+  /** The status of an object of its own, or a child, if there is one by now. */
+  get writable(): FenceSample | undefined {
+    for (const source of [...(this.#kind.status && this.#primaries ? [this.#primaries] : []), ...this.#owned.values()]) {
+      for (const key of source.store.keys()) {
+        if (source === this.#primaries) return { kind: this.#kind, ref: refOf(key), subresource: 'status' }
+        if (source.store.meta(key)?.controllerUid !== undefined) return { kind: source.kind as KindRef, ref: refOf(key) }
+      }
+    }
+    return undefined
   }
 
   /** What is being run, for people. */

@@ -5,6 +5,7 @@
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Random, systemClock, systemRandom } from '../api/clock.ts'
 import { Cache } from '../cache/cache.ts'
+import type { FenceSample } from '../leadership/fence-check.ts'
 import type { Leadership } from '../leadership/leadership.ts'
 import { watchLoop } from '../leadership/loop-monitor.ts'
 import { EventRecorder } from '../observe/events.ts'
@@ -126,6 +127,12 @@ export class Manager {
     const settled = this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.settled))
     await this.#within(SETTLE_MS, settled)
     await this.#until(() => this.#stopping !== undefined || this.#controllers.every((controller) => controller.state !== 'waiting'))
+  }
+
+  /** An object that the operator may write, if there is one by now. */
+  get writable(): FenceSample | undefined {
+    for (const controller of this.#controllers) if (controller.writable !== undefined) return controller.writable
+    return undefined
   }
 
   /** This process leads from now on; the caches are warm, and what has gathered in the queues is run at once. */

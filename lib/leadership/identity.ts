@@ -18,14 +18,3 @@ export function podOf({ headers }: Credentials): string | undefined {
     return undefined
   }
 }
-
-/** The name of a Lease for an operator of this name: `@acme/databases` → `acme-databases`. */
-export function leaseName(operator: string): string {
-  const name = operator
-    .toLowerCase()
-    .replace(/[^a-z0-9.-]+/g, '-')
-    .replace(/\.(?=[.-])|-(?=\.)|^[.-]+|[.-]+$/g, '')
-    .slice(0, 253)
-    .replace(/[.-]+$/, '')
-  return name === '' ? 'tsop' : name
-}

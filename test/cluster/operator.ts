@@ -11,6 +11,8 @@ export interface OperatorOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: the project. */
   readonly cwd?: string
+  /** Where the source of tsop is, with a slash at its end. Default: the project. */
+  readonly project?: string
   /** Default: false, only the test's namespace. For cluster-scoped kinds with children in namespaces. */
   readonly allNamespaces?: boolean
   /** Default: true, wait until it says that it has started. */
@@ -25,10 +27,11 @@ export class Operator {
   #log = ''
 
   private constructor(options: OperatorOptions, kubeconfig: string) {
-    const handlers = [options.handlers].flat().map((path) => fileURLToPath(new URL(path, `file://${PROJECT}`)))
-    const command = ['--conditions=tsop-source', `${PROJECT}lib/cli/tsop-run.ts`, ...handlers, ...(options.args ?? [])]
+    const project = options.project ?? PROJECT
+    const handlers = [options.handlers].flat().map((path) => fileURLToPath(new URL(path, `file://${project}`)))
+    const command = ['--conditions=tsop-source', `${project}lib/cli/tsop-run.ts`, ...handlers, ...(options.args ?? [])]
     this.#child = spawn(process.execPath, command, {
-      cwd: options.cwd ?? PROJECT,
+      cwd: options.cwd ?? project,
       env: { ...process.env, NO_COLOR: '1', KUBECONFIG: kubeconfig, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { leaseName, podOf } from '../../../lib/leadership/identity.ts'
+import { podOf } from '../../../lib/leadership/identity.ts'
 
 const tls = { rejectUnauthorized: true }
 const jwt = (claims: unknown) => `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`
@@ -19,23 +19,6 @@ describe('the identity of a process', () => {
   ] as const) {
     it(`is not known by ${what}`, () => {
       expect(podOf(credentials)).to.equal(undefined)
-    })
-  }
-})
-
-describe('the name of a lease', () => {
-  for (const [operator, name] of [
-    ['databases', 'databases'],
-    ['@acme/Databases', 'acme-databases'],
-    ['my_operator', 'my-operator'],
-    ['a..b', 'a.b'],
-    ['-a.-b-', 'a-b'],
-    ['@/', 'tsop'],
-    ['x'.repeat(300), 'x'.repeat(253)],
-  ] as const) {
-    it(`of the operator ${operator.slice(0, 20)} is ${name.slice(0, 20)}`, () => {
-      expect(leaseName(operator)).to.equal(name)
-      expect(name).to.match(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
     })
   }
 })
