@@ -1,0 +1,174 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { COMMON_OPTIONS, GENERATORS, generatorHelp } from '../../../lib/cli/generate.ts'
+import { Project } from './project.ts'
+
+const handler = ({ size = 'z.int().min(1)', rule = 'self.size < 9' } = {}) => `
+import { onReconcile, resource, z } from 'tsop'
+
+export const Shop = resource({
+  group: 'example.com', version: 'v1', kind: 'Shop',
+  spec: z.object({ size: ${size} }).meta({ 'x-kubernetes-validations': [{ rule: '${rule}' }] }),
+})
+export class ShopHandler {
+  @onReconcile(Shop)
+  reconcile() {}
+}
+`
+const FILE = 'config/crd/shops.example.com.yaml'
+
+describe('tsop generate', function () {
+  this.timeout(60_000)
+  let project: Project
+  beforeEach(() => {
+    project = new Project({ 'handlers/shop.ts': handler() })
+  })
+  afterEach(() => project.remove())
+  const tsop = (...args: string[]) => project.run(['generate', ...args], { command: 'tsop' })
+  const read = (file = FILE) => readFileSync(join(project.path, file), 'utf8')
+
+  it('writes files that say what made them, and finds them up to date', async () => {
+    expect(await tsop('crds')).to.deep.equal({ code: 0, stdout: `${FILE}  written\n`, stderr: '' })
+    expect(read()).to.match(/^# Made by `tsop generate crds handlers`;.*\n# tsop sha256:\w{16}\napiVersion: apiextensions/)
+    expect(await tsop('crds', './handlers/', '--check')).to.deep.equal({ code: 0, stdout: '', stderr: '' })
+    expect((await tsop('crds')).stdout).to.equal(`${FILE}  unchanged\n`)
+  })
+
+  it('tells by --check what is out of date, with a diff, and leaves it', async () => {
+    await tsop('crds')
+    const before = read()
+    project.write('handlers/shop.ts', handler({ size: 'z.int().min(2)' }))
+    const { code, stdout, stderr } = await tsop('crds', '--check')
+    expect([code, stderr]).to.deep.equal([1, `${FILE}: is out of date\n`])
+    expect(stdout)
+      .to.include(`--- ${FILE}\n+++ ${FILE}\n`)
+      .and.to.match(/^-\s+minimum: 1\n\+\s+minimum: 2$/m)
+    expect(read()).to.equal(before)
+  })
+
+  it('tells by --check what is missing', async () => {
+    const { code, stderr } = await tsop('crds', '--check')
+    expect([code, stderr]).to.deep.equal([1, `${FILE}: is missing\n`])
+  })
+
+  it('shows by --dry-run what it would do, and does not', async () => {
+    const { code, stdout } = await tsop('crds', '--dry-run')
+    expect(code).to.equal(0)
+    expect(stdout).to.match(new RegExp(`^${FILE}: would be written\n--- /dev/null\n\\+\\+\\+ ${FILE}\n`))
+    expect(existsSync(join(project.path, FILE))).to.equal(false)
+  })
+
+  it('refuses to overwrite an edit, unless by force', async () => {
+    await tsop('crds')
+    const edited = `${read()}# mine\n`
+    project.write(FILE, edited)
+    const { code, stderr } = await tsop('crds')
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `tsop: nothing is written\n  ${FILE} was edited by hand: change what it is made from instead, or overwrite it with --force\n`,
+    ])
+    expect(read()).to.equal(edited)
+    expect((await tsop('crds', '--check')).stderr).to.equal(`${FILE}: was edited by hand since it was made\n`)
+    expect((await tsop('crds', '--force')).stdout).to.equal(`${FILE}  written\n`)
+    expect(read()).to.not.include('# mine')
+  })
+
+  it('refuses to overwrite what it did not make', async () => {
+    project.write(FILE, 'mine\n')
+    const { code, stderr } = await tsop('crds')
+    expect([code, stderr]).to.deep.equal([
+      1,
+      `tsop: nothing is written\n  ${FILE} is in the way, and tsop did not make it: move it, or overwrite it with --force\n`,
+    ])
+    expect(read()).to.equal('mine\n')
+  })
+
+  it('removes what it made for a kind that is no more, and only that', async () => {
+    await tsop('crds')
+    project.write('config/crd/other.yaml', 'mine\n')
+    project.write('handlers/shop.ts', handler().replaceAll('Shop', 'Store'))
+    expect((await tsop('crds', '--check')).stderr).to.equal(
+      `${FILE}: is not made any more\nconfig/crd/stores.example.com.yaml: is missing\n`,
+    )
+    expect((await tsop('crds')).stdout).to.equal(`${FILE}  removed, it is not made any more\nconfig/crd/stores.example.com.yaml  written\n`)
+    expect(existsSync(join(project.path, FILE))).to.equal(false)
+    expect(read('config/crd/other.yaml')).to.equal('mine\n')
+  })
+
+  it('writes where --output says, and names that in the file', async () => {
+    await tsop('crds', '-o', 'out dir')
+    expect(read('out dir/shops.example.com.yaml')).to.include("`tsop generate crds handlers --output 'out dir'`")
+    expect((await tsop('crds', '-o', 'out dir', '--check')).code).to.equal(0)
+  })
+
+  it('tells what an API server would refuse, by the fields of the zod type', async () => {
+    project.write('handlers/shop.ts', handler({ rule: 'self.sizes < 9' }))
+    const { code, stderr } = await tsop('crds')
+    expect(code).to.equal(3)
+    expect(stderr).to.match(
+      /^tsop: an API server would refuse this:\n {2}Shop: spec\.x-kubernetes-validations\[0\]\.rule: .*undefined field 'sizes'/,
+    )
+    expect(existsSync(join(project.path, FILE))).to.equal(false)
+  })
+
+  it('tells what no schema can say, by the field', async () => {
+    project.write('handlers/shop.ts', handler({ size: 'z.date()' }))
+    const { code, stderr } = await tsop('crds')
+    expect([code, stderr]).to.satisfy(
+      ([exit, text]: [number, string]) => exit === 3 && text.includes('resource Shop: spec.size: z.date() has no JSON form'),
+    )
+  })
+
+  it('says so where there is nothing to define', async () => {
+    project.write(
+      'handlers/shop.ts',
+      "import { kind, onReconcile } from 'tsop'\nexport class H {\n  @onReconcile(kind('v1', 'ConfigMap'))\n  reconcile() {}\n}\n",
+    )
+    const { code, stderr } = await tsop('crds')
+    expect([code, stderr]).to.deep.equal([
+      3,
+      'tsop: generate crds: the handlers in handlers name no kind that was made with resource(), so there is nothing to define\n',
+    ])
+  })
+
+  it('makes types of definitions', async () => {
+    await tsop('crds')
+    expect(await tsop('types', 'config/crd')).to.deep.equal({ code: 0, stdout: 'types/shops.example.com.ts  written\n', stderr: '' })
+    expect(read('types/shops.example.com.ts')).to.include('export interface Shop extends tsop.KubeObject')
+    expect((await tsop('types', 'config/crd', '--check')).code).to.equal(0)
+  })
+
+  const wrong: [string[], number, string][] = [
+    [[], 2, 'Usage: tsop generate'],
+    [['crd'], 2, 'there is no generator crd (did you mean crds?)'],
+    [['types'], 2, 'generate types: which files?'],
+    [['types', 'nope.yaml'], 3, 'no such file or directory: nope.yaml'],
+    [['types', 'pod.yaml'], 3, 'generate types: no CustomResourceDefinition is in pod.yaml'],
+    [['types', 'old.yaml'], 3, 'generate types: expected apiVersion apiextensions.k8s.io/v1, not "apiextensions.k8s.io/v1beta1"'],
+    [['types', 'crd.yaml', 'crd.yaml'], 3, 'generate types: a.example.com is defined twice'],
+    [['crds', 'nope'], 3, 'no such file or directory: nope'],
+    [['crds', '--chek'], 2, 'unknown option --chek (did you mean --check?); see tsop generate crds --help'],
+  ]
+  for (const [args, exit, expected] of wrong) {
+    it(`refuses ${args.join(' ') || 'nothing'}`, async () => {
+      const crd = (version: string) =>
+        `apiVersion: apiextensions.k8s.io/${version}\nkind: CustomResourceDefinition\nmetadata: { name: a.example.com }\n`
+      project.write('pod.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n')
+      project.write('old.yaml', crd('v1beta1'))
+      project.write('crd.yaml', crd('v1'))
+      const { code, stderr } = await tsop(...args)
+      expect(stderr).to.include(expected)
+      expect(code).to.equal(exit)
+    })
+  }
+
+  for (const name of Object.keys(GENERATORS)) {
+    it(`${name} has a help that fits on the screen, and options of its own names`, async () => {
+      const generator = await (GENERATORS[name] as (typeof GENERATORS)[string]).load()
+      for (const line of generatorHelp(name, generator).split('\n')) expect(line.length, line).to.be.at.most(100)
+      const names = [...generator.options, ...COMMON_OPTIONS].map((row) => row.name)
+      expect(new Set(names).size).to.equal(names.length)
+    })
+  }
+})
