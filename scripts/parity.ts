@@ -5,15 +5,18 @@
  *     node --conditions=tsop-source scripts/parity.ts check [CASE…]           the embedded server, in process and over HTTP
  *     node --conditions=tsop-source scripts/parity.ts check --real [CASE…]    a real control plane
  *     … --server URL --token TOKEN                                            another server instead
- *     node --conditions=tsop-source scripts/parity.ts page                    docs/reference/parity.md
+ *     npm run parity                                                          docs/reference/parity.md
  *
  * CASE is a part of `area/id`.
  */
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { answers, type Case, differences, firstDifference, inParallel, within } from '../test/conformance/case.ts'
+import { answers, type Case, firstDifference, inParallel, within } from '../test/conformance/case.ts'
 import { AREAS } from '../test/conformance/cases.ts'
 import { readGoldens, writeGoldens } from '../test/conformance/goldens.ts'
 import { overHttp } from '../test/conformance/over-http.ts'
+import { PAGE, page } from '../test/conformance/page.ts'
+import { type Results, runCases, same } from '../test/conformance/results.ts'
 import { embeddedTargets, realTarget } from '../test/conformance/servers.ts'
 import type { Target } from '../test/conformance/target.ts'
 
@@ -26,8 +29,8 @@ const wanted = (area: string, { id }: Case) => parts.length === 0 || parts.some(
 
 if (command === 'record') await withServer((target) => record(target))
 else if (command === 'check' && !values.real && values.server === undefined) await checkEmbedded()
-else if (command === 'check') await withServer((target) => check('real', target))
-else if (command === 'page') process.stderr.write('not yet\n')
+else if (command === 'check') await withServer(async (target) => void (await check('real', target)))
+else if (command === 'page') writeFileSync(PAGE, page(same(...(await checkEmbedded()))))
 else {
   process.stderr.write('usage: parity.ts record|check|page [--real | --server URL --token TOKEN] [CASE…]\n')
   process.exitCode = 2
@@ -58,28 +61,22 @@ async function record(target: Target): Promise<void> {
   }
 }
 
-async function checkEmbedded(): Promise<void> {
+async function checkEmbedded(): Promise<Results[]> {
   const { targets, close } = await embeddedTargets()
-  for (const [name, target] of Object.entries(targets)) await check(name, target)
+  const all: Results[] = []
+  for (const [name, target] of Object.entries(targets)) all.push(await check(name, target))
   await close()
+  return all
 }
 
-async function check(name: string, target: Target): Promise<void> {
+async function check(name: string, target: Target): Promise<Results> {
+  const results = await runCases(target, Number(values.jobs), (id) => parts.length === 0 || parts.some((part) => id.includes(part)))
   for (const [area, cases] of AREAS) {
-    const goldens = readGoldens(area)
-    const chosen = cases.filter((each) => wanted(area, each))
-    let passed = 0
-    await inParallel(Number(values.jobs), chosen, async (each) => {
-      try {
-        const found = differences(goldens.get(each.id) ?? [], await within(120_000, answers(each, target)))
-        if (found.length === 0) passed++
-        else print(`${area}/${each.id}: ${found.join('\n  ')}`)
-      } catch (error) {
-        print(`${area}/${each.id}: ${error instanceof Error ? error.stack : error}`)
-      }
-    })
-    print(`${name} ${area}: ${passed} of ${chosen.length}`)
+    const run = cases.filter(({ id }) => results.has(id))
+    for (const { id } of run) if (results.get(id)?.length !== 0) print(`${area}/${id}: ${results.get(id)?.join('\n  ')}`)
+    if (run.length > 0) print(`${name} ${area}: ${run.filter(({ id }) => results.get(id)?.length === 0).length} of ${run.length}`)
   }
+  return results
 }
 
 async function withServer(f: (target: Target) => Promise<void>): Promise<void> {

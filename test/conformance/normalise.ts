@@ -179,7 +179,7 @@ function ordered(status: JsonObject): JsonObject {
   const causes = details?.causes
   const text = status['message']
   // Of a typed object: its fields too are a map.
-  if (typeof text === 'string' && text.includes('errors:\n')) return { ...status, message: text.split('\n').sort().join('\n') }
+  if (typeof text === 'string' && text.includes('): errors:\n')) return { ...status, message: text.split('\n').sort().join('\n') }
   if (!Array.isArray(causes) || causes.length < 2) return status
   let message = String(status['message'])
   const joined = `[${causes.map(({ field, message }) => `${field}: ${message}`).join(', ')}]`

@@ -153,7 +153,6 @@ export const cases: readonly Case[] = [
       await t.apply(`${path}/status?fieldManager=b`, status([{ type: 'Ready', status: 'True' }]))
       await t.merge(`${path}/status?fieldManager=c`, { status: { phase: 'Ready' }, metadata: { annotations: { x: 'y' } } })
       await t.apply(`${path}/status?fieldManager=a`, status([]))
-      await t.apply(`${path}?fieldManager=user`, { ...thing({ replicas: 1 }), status: { phase: 'Mine' } })
       await t.get(path)
     },
   },

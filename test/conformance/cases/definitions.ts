@@ -231,7 +231,8 @@ export const cases: readonly Case[] = [
       const thing = { apiVersion: `${t.group}/v1`, kind: 'Thing', metadata: { name: 'a', finalizers: ['example.com/f'] } }
       await t.post(things, thing)
       await t.delete(path, undefined, { pick: () => '' })
-      const ends = ({ body }: Body) => body.status?.conditions?.some((each: Body) => each.type === 'Terminating' && each.status === 'True')
+      const ends = ({ body }: Body) =>
+        body.status?.conditions?.some((each: Body) => each.type === 'Terminating' && each.reason === 'InstanceDeletionInProgress')
       await t.until(path, ends, {
         pick: (body) => withoutTimes({ status: body.status, metadata: { finalizers: body.metadata.finalizers } }),
       })

@@ -164,8 +164,10 @@ export const cases: readonly Case[] = [
           'serviceaccounts/default/token',
           { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec },
           {
-            pick: ({ status, ...rest }) =>
-              status === 'Failure' ? rest : { ...rest, status: { ...status, expirationTimestamp: typeof status?.expirationTimestamp } },
+            pick: ({ status, metadata: { managedFields: _, ...metadata }, ...rest }) =>
+              status === 'Failure'
+                ? rest
+                : { ...rest, metadata, status: { ...status, expirationTimestamp: typeof status?.expirationTimestamp } },
           },
         )
       await request({})
@@ -174,6 +176,15 @@ export const cases: readonly Case[] = [
       await request({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 'none' } })
       await request({ boundObjectRef: { kind: 'Deployment', apiVersion: 'apps/v1', name: 'none' } })
       await t.post('serviceaccounts/none/token', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} })
+    },
+  },
+  {
+    id: 'token-owners',
+    title: 'The answer to a token request says who owns the fields of the request',
+    deviates: 'tokens-without-owners',
+    async run(t) {
+      const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+      await t.post('serviceaccounts/default/token', request, { pick: ({ metadata }) => metadata.managedFields })
     },
   },
   {

@@ -61,7 +61,6 @@ const PATHS: Readonly<Record<Kind, readonly string[]>> = {
     '/spec/maybe',
     '/spec/free/a/b/-',
     '/spec/nested/deep',
-    '/status/phase',
   ],
 }
 const jsonPatch = (kind: Kind) =>

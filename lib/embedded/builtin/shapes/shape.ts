@@ -282,6 +282,7 @@ function read(reading: Reading, type: GoType, value: unknown): unknown {
     case 'f':
       return typeof value === 'number' || typeof value === 'bigint' ? value : reading.wrong(value, type)
     case 'y':
+      if (isBytes(value)) return Buffer.from(value).toString('base64')
       return typeof value === 'string' ? readBytes(reading, value) : reading.wrong(value, type)
     case '@':
       return readSpecial(reading, type, value)
@@ -339,6 +340,10 @@ function readInteger(reading: Reading, type: GoType, value: unknown): unknown {
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Go takes a list of numbers for bytes as well. */
+const isBytes = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((each) => Number.isInteger(each) && each >= 0 && each <= 255)
 
 function readBytes(reading: Reading, value: string): unknown {
   if (BASE64.test(value)) return value

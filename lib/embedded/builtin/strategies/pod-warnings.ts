@@ -4,8 +4,9 @@ import { dnsLabel } from '../../names.ts'
 import type { ApiObject } from '../../types.ts'
 import { entries, type Part } from './common.ts'
 
-export const templateWarnings = ({ spec }: ApiObject): string[] =>
-  spec?.template?.spec ? podSpecWarnings(spec.template.spec, 'spec.template.spec') : []
+/** Not again with every label: only a write that counts a generation is told. */
+export const templateWarnings = ({ spec, metadata }: ApiObject, old: ApiObject | undefined): string[] =>
+  spec?.template?.spec && metadata.generation !== old?.metadata.generation ? podSpecWarnings(spec.template.spec, 'spec.template.spec') : []
 
 export function podWarnings(object: ApiObject, old: ApiObject | undefined): string[] {
   if (old != null) return []
