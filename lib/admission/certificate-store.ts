@@ -105,7 +105,7 @@ export class CertificateStore {
   async #serve({ cert, key, until }: Stored): Promise<void> {
     await this.#o.renewed({ cert, key })
     this.#served = cert
-    this.#o.log.info({ secret: keyOf(this.#o.secret), until: timestamp(until) }, 'the webhooks have a certificate')
+    this.#o.log.info({ keptIn: keyOf(this.#o.secret), until: timestamp(until) }, 'the webhooks have a certificate')
   }
 
   /** Once for each trouble, not every minute. */

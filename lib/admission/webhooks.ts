@@ -24,6 +24,9 @@ export interface Webhook {
 
 export const CONVERT_PATH = '/convert'
 
+/** Of the Secret that holds the certificate for a Service. */
+export const secretNameOf = (service: string) => `${service}-tls`
+
 const TIMEOUT = '10s'
 const SHARE = 0.9
 

@@ -1,17 +1,30 @@
 /** `tsop generate crds` */
 
 import { crdFiles, definitionsOf } from '../generate/crds.ts'
+import type { OperatorModel } from '../generate/operator.ts'
+import { endpointOf, injectFrom } from '../generate/webhooks.ts'
+import type { CustomResourceDefinition } from '../resource/kind.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { Generator } from './generator.ts'
+import { OPERATOR_OPTIONS, operatorModel } from './operator-model.ts'
+
+/** The operator's Service, which is asked for conversions. */
+const WHERE_OPTIONS = OPERATOR_OPTIONS.filter(({ name }) => name === 'name' || name === 'home')
 
 export const crds: Generator = {
   takes: 'handlers',
   about:
     'Writes a CustomResourceDefinition for each kind that the handlers name and that was made with resource(), a file each. What an API server would refuse, such as a rule with a mistake or one that costs too much, is told here.',
   output: 'config/crd',
-  options: [],
-  async generate({ handlers, paths }) {
-    const definitions = definitionsOf(handlers.map(({ spec }) => spec))
+  options: [
+    ...WHERE_OPTIONS,
+    { name: 'cert-manager', sentence: 'Have cert-manager say whom to trust about conversions, as in generate webhooks --cert-manager.' },
+  ],
+  async generate(input) {
+    const { paths } = input
+    const model = operatorModel(input)
+    const made = definitionsOf(model.specs, endpointOf(model))
+    const definitions = input.options.flag('cert-manager') ? made.map((crd) => injected(crd, model)) : made
     if (definitions.length === 0)
       throw new CliError(
         exitCodes.configuration,
@@ -23,4 +36,9 @@ export const crds: Generator = {
       throw new CliError(exitCodes.configuration, `an API server would refuse this:\n${errors.map((line) => `  ${line}`).join('\n')}`)
     return crdFiles(definitions)
   },
+}
+
+function injected(crd: CustomResourceDefinition, model: OperatorModel): CustomResourceDefinition {
+  if (crd.spec['conversion'] === undefined) return crd
+  return { ...crd, metadata: { ...crd.metadata, annotations: { ...crd.metadata.annotations, ...injectFrom(model) } } }
 }

@@ -7,7 +7,7 @@ import { type Endpoint, type WebhookConfiguration, webhookConfigurations } from 
 import { publishAuthorities } from '../admission/publish.ts'
 import { serveWebhooks, type WebhookServer } from '../admission/server.ts'
 import { type WebhookService, webhookService } from '../admission/service.ts'
-import { convertedKinds, webhooksOf } from '../admission/webhooks.ts'
+import { convertedKinds, secretNameOf, webhooksOf } from '../admission/webhooks.ts'
 import type { Client } from '../api/client.ts'
 import { systemClock } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
@@ -67,7 +67,7 @@ function inProcess(given: WebhooksOptions, answer: WebhookService, services: Ser
   const service = { namespace: 'default', name: `${objectName(given.name)}-webhook` }
   services.set(`${service.namespace}/${service.name}`, answer)
   const endpoint = { service }
-  return { endpoint, register: () => register(given, objectName(given.name), endpoint, []), lead() {} }
+  return { endpoint, register: () => register(given, service.name, endpoint, []), lead() {} }
 }
 
 /** `url` undefined: this machine, at any free port. */
@@ -94,9 +94,8 @@ async function byUrl(
 
 async function byService(given: WebhooksOptions, answer: WebhookService, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
   const { options, cluster, client, log, handlers } = given
-  const name = objectName(given.name)
   const namespace = cluster.namespace ?? 'default'
-  const service = { namespace, name: options.webhooks.service ?? `${name}-webhook` }
+  const service = { namespace, name: options.webhooks.service ?? `${objectName(given.name)}-webhook` }
   const endpoint = { service }
   if (options.webhooks.certificates !== undefined) {
     const server = await listen(answer, undefined, port, filesIn(options.webhooks.certificates).pair)
@@ -108,8 +107,8 @@ async function byService(given: WebhooksOptions, answer: WebhookService, port: n
   const specs = handlers.map(({ spec }) => spec)
   const all = webhooksOf(specs)
   const targets = {
-    mutating: all.some(({ type }) => type === 'default') ? name : undefined,
-    validating: all.some(({ type }) => type === 'validate') ? name : undefined,
+    mutating: all.some(({ type }) => type === 'default') ? service.name : undefined,
+    validating: all.some(({ type }) => type === 'validate') ? service.name : undefined,
     definitions: convertedKinds(specs).flatMap(({ crd }) => (crd === undefined ? [] : [crd.metadata.name])),
   }
   let leads = () => false
@@ -119,7 +118,7 @@ async function byService(given: WebhooksOptions, answer: WebhookService, port: n
     client,
     clock: systemClock,
     log,
-    secret: { name: `${name}-webhook-tls`, namespace },
+    secret: { name: secretNameOf(service.name), namespace },
     hosts: [`${dns}.svc`, `${dns}.svc.cluster.local`, dns, service.name],
     leads: () => leads(),
     publish: (authorities) => publishAuthorities(client, targets, authorities),

@@ -6,6 +6,7 @@ import { type Manifest, type OperatorModel, selectorOf } from './operator.ts'
 import { type Permission, permissionsOf, withoutCovered } from './permissions.ts'
 import type { GeneratedFile } from './plan.ts'
 import { rulesOf } from './rules.ts'
+import { webhookPermissions } from './webhooks.ts'
 import { toYaml } from './yaml.ts'
 
 export interface RbacOptions {
@@ -18,7 +19,7 @@ const API_GROUP = 'rbac.authorization.k8s.io'
 
 /** All that the operator itself needs. */
 export function operatorPermissions(model: OperatorModel, { more = [] }: RbacOptions = {}): Permission[] {
-  return withoutCovered([...permissionsOf(model.specs, model), ...leasePermissions(model), ...more])
+  return withoutCovered([...permissionsOf(model.specs, model), ...leasePermissions(model), ...webhookPermissions(model), ...more])
 }
 
 /** For the election of a leader, which is on in a cluster. What does not exist yet has no name. */

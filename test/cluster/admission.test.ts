@@ -1,8 +1,14 @@
 /** Methods of @validates and @defaults, and conversions, as an API server asks them over TLS. */
+import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
+import { collect } from '../../lib/decorators/collect.ts'
+import { definitionsOf } from '../../lib/generate/crds.ts'
+import { operatorPermissions, roles } from '../../lib/generate/rbac.ts'
+import { webhookParts } from '../../lib/generate/webhooks.ts'
 import { type KindRef, type KubeObject, kind } from '../../lib/resource/kind.ts'
 import { Definition, inNamespace, type World } from './cluster.ts'
-import { Crate } from './fixtures/crate.ts'
+import { Crate, CrateHandler } from './fixtures/crate.ts'
+import { asGenerated } from './fixtures/generated-role.ts'
 
 const FIXTURE = 'test/cluster/fixtures/crate.ts'
 const Old = kind<KubeObject & { spec: { dimension: string; colour?: string } }>('crates.example.com/v1alpha1', 'Crate', {
@@ -105,6 +111,48 @@ describe('admission', () => {
     }),
   )
 })
+
+describe('admission by a Service', () => {
+  it('works with the rights and objects that are generated, and a certificate that the operator makes', function () {
+    // Only a network leads from a Service to a pod; here the Service is another name for this machine, for which one on the other side is needed.
+    if (process.env['TSOP_TEST_SERVER'] === 'embedded') this.skip()
+    return inNamespace(async (t) => {
+      const port = await freePort()
+      const operator = `op-${t.id}`
+      const model = { operator, name: operator, home: t.namespace, namespaces: [t.namespace], specs: [collect(CrateHandler)] }
+      const service = { namespace: t.namespace, name: `${operator}-webhook`, port }
+      const parts = webhookParts(model)
+      const configurations = JSON.parse(JSON.stringify(parts.configurations)) as Configuration[]
+      for (const { webhooks } of configurations) for (const { clientConfig } of webhooks) clientConfig.service.port = port
+      const here = { ...parts.service[0], spec: { type: 'ExternalName', externalName: 'localhost' } }
+      await t.apply(here, ...parts.certificate, ...configurations, ...definitionsOf(model.specs, { service }))
+      t.onEnd(async () => {
+        for (const { kind: name, metadata } of configurations) await t.kubectl('delete', name, metadata.name)
+      })
+      const KUBECONFIG = await inHome(t, await asGenerated(t, await t.file(roles(model, operatorPermissions(model)))))
+      const args = ['--name', operator, '--webhook-port', String(port)]
+      const running = await t.startOperator({ handlers: FIXTURE, args, env: { KUBECONFIG } })
+      await running.logged(/the webhooks have a certificate/)
+      await t.until(async () => (await tried(t, { size: 1, colour: 'pink' })).includes('no pink ones'), 'the webhooks to be asked')
+      await t.apply(crate({ dimension: '12cm' }, 'a', 'v1alpha1'))
+      expect((await t.client.get(Crate, t.ref('a'))).spec).to.deep.equal({ size: 12, colour: 'red' })
+      await t.until(async () => (await t.client.get(Crate, t.ref('a'))).status?.seen === 'red 12', 'the status to be written')
+      expect(running.log).to.not.contain('cannot look after the certificate')
+    })()
+  })
+})
+
+interface Configuration {
+  kind: string
+  metadata: { name: string }
+  webhooks: { clientConfig: { service: { port?: number } } }[]
+}
+
+/** The same kubeconfig, in the operator's own namespace. */
+async function inHome(t: World, file: string): Promise<string> {
+  const { contexts, ...config } = JSON.parse(await readFile(file, 'utf8')) as { contexts: { context: object }[] }
+  return await t.file({ ...config, contexts: contexts.map((each) => ({ ...each, context: { ...each.context, namespace: t.namespace } })) })
+}
 
 describe('conversion', () => {
   it(

@@ -49,7 +49,7 @@ export interface World {
   kubectl(...args: string[]): Promise<string>
   /** `kubectl apply` of objects, or of a file or folder by its path. */
   apply(...manifests: (object | string)[]): Promise<void>
-  /** A file with this object, for kubectl; gone after the test. */
+  /** A file with this object, or with a document for each of a list; gone after the test. */
   file(object: object): Promise<string>
   /** Installs the definitions of kinds made with `resource()`, and waits until the API serves them. */
   install(...kinds: KindRef<unknown>[]): Promise<void>
@@ -90,7 +90,13 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
           const folder = await mkdtemp(join(tmpdir(), 'object-'))
           ends.push(() => rm(folder, { recursive: true, force: true }))
           const file = join(folder, 'object.json')
-          await writeFile(file, JSON.stringify(object))
+          await writeFile(
+            file,
+            [object]
+              .flat()
+              .map((each) => JSON.stringify(each))
+              .join('\n---\n'),
+          )
           return file
         },
         install: async (...kinds) => {
