@@ -1,8 +1,8 @@
 /** kubectl cannot tell the embedded server from a real one: what it shows, word for word, and how it ends. */
 import { expect } from 'chai'
-import { CHAPTERS } from './kubectl/chapters.ts'
-import { runChapter, type Terminal, transcript } from './kubectl/shell.ts'
+import { CHAPTERS } from './kubectl-chapters.ts'
 import { embeddedServer, realServer, type Server } from './servers.ts'
+import { runChapter, type Terminal, transcript } from './shell.ts'
 
 describe('kubectl', function () {
   this.timeout(300_000)

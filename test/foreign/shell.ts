@@ -8,7 +8,10 @@ import { normalise } from './normalise.ts'
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url))
 
 export interface Terminal {
+  /** The path of kubectl. */
   readonly kubectl: string
+  /** Folders with further programs. */
+  readonly programs?: readonly string[]
   readonly kubeconfig: string
   /** A folder of this server's own. */
   readonly dir: string
@@ -27,7 +30,7 @@ export async function runChapter(terminal: Terminal, namespace: string, lines: r
   const kubeconfig = join(scratch, 'kubeconfig')
   copyFileSync(terminal.kubeconfig, kubeconfig)
   const env = {
-    PATH: `${dirname(terminal.kubectl)}${delimiter}${process.env['PATH']}`,
+    PATH: [dirname(terminal.kubectl), ...(terminal.programs ?? []), process.env['PATH']].join(delimiter),
     HOME: scratch,
     KUBECONFIG: kubeconfig,
     KUBECACHEDIR: join(scratch, 'cache'),

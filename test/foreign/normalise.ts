@@ -5,6 +5,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000/g, 'TIME'],
   [/^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /gm, ''],
   [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME'],
+  [/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} +\d+ \d\d:\d\d:\d\d \d{4}/g, 'TIME'],
+  [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4} UTC/g, 'TIME'],
   [/Resource Version: +\d+/g, 'Resource Version: N'],
   [/"resourceVersion": "\d+"/g, '"resourceVersion": "N"'],
   [/resourceVersion: "\d+"/g, 'resourceVersion: "N"'],
