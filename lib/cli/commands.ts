@@ -38,6 +38,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     sentence: 'Bundle an operator for a container.',
     run: async (args) => (await import('./build.ts')).build(args),
   },
+  uninstall: {
+    usage: '[options] [directories or files …]',
+    sentence: 'Take an operator and its custom resources away, in the right order.',
+    run: async (args) => (await import('./uninstall.ts')).uninstall(args),
+  },
   apiserver: {
     usage: '[options]',
     sentence: 'Run an API server for development.',

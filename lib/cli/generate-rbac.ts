@@ -1,5 +1,6 @@
 /** `tsop generate rbac` */
 
+import { REVIEWS } from '../generate/deploy.ts'
 import { UnknownPluralError } from '../generate/permissions.ts'
 import { rbacFiles } from '../generate/rbac.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
@@ -14,7 +15,8 @@ export const rbac: Generator = {
   options: OPERATOR_OPTIONS,
   generate(input) {
     try {
-      return rbacFiles(operatorModel(input))
+      const model = operatorModel(input)
+      return rbacFiles(model, { more: model.metricsSecure ? REVIEWS : [] })
     } catch (error) {
       if (error instanceof UnknownPluralError) throw new CliError(exitCodes.configuration, error.message, { cause: error })
       throw error

@@ -23,9 +23,17 @@ export const GENERATORS: Readonly<Record<string, Entry>> = {
     summary: 'A service account, its role, and roles for the people who use the kinds.',
     load: async () => (await import('./generate-rbac.ts')).rbac,
   },
+  deploy: {
+    summary: 'install.yaml, kustomize base and overlays, and a Helm chart.',
+    load: async () => (await import('./generate-deploy.ts')).deploy,
+  },
   fence: {
     summary: 'A policy by which the API server refuses what a former leader writes.',
     load: async () => (await import('./generate-fence.ts')).fence,
+  },
+  webhooks: {
+    summary: 'What lets the API server ask the operator: webhook configurations, Service and certificate.',
+    load: async () => (await import('./generate-webhooks.ts')).webhooks,
   },
   types: {
     summary: 'Typed references to kinds that others define, from their CustomResourceDefinitions.',

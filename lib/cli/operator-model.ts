@@ -15,11 +15,16 @@ export const OPERATOR_OPTIONS: readonly OptionRow[] = [
     sentence: 'Serve only this namespace, by a Role there instead of a ClusterRole; may be given several times.',
   },
   { name: 'home', value: 'NAMESPACE', sentence: 'The namespace that the operator runs in; by default its name and -system.' },
+  { name: 'metrics-secure', sentence: 'Metrics over TLS, only for those who may read them: tsop-run has this option too.' },
 ]
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
-export function operatorModel({ handlers, options, name }: Pick<GeneratorInput, 'handlers' | 'options' | 'name'>): OperatorModel {
+export function operatorModel({
+  handlers,
+  options,
+  name,
+}: Pick<GeneratorInput, 'handlers' | 'options' | 'name'>): OperatorModel & { readonly metricsSecure: boolean } {
   const operator = options.one('name') ?? name
   const own = objectName(operator)
   const home = options.one('home') ?? `${own}-system`
@@ -33,5 +38,6 @@ export function operatorModel({ handlers, options, name }: Pick<GeneratorInput, 
     home,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
     specs: handlers.map(({ spec }) => spec),
+    metricsSecure: options.flag('metrics-secure'),
   }
 }

@@ -73,7 +73,7 @@ export function fence(model: OperatorModel, options: RbacOptions = {}): Manifest
 }
 
 /** Without a holder. An operator that has to make its Lease waits longer before it works, for it may have been deleted under a leader. */
-function lease(model: OperatorModel): Manifest {
+export function lease(model: OperatorModel): Manifest {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',

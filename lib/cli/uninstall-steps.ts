@@ -1,0 +1,331 @@
+/**
+ * The steps of `tsop uninstall`. Each may be repeated: what is gone already is none of its business, so a run that failed in the middle is
+ * simply started again.
+ */
+
+import type { Client } from '../api/client.ts'
+import { delay, systemClock } from '../api/clock.ts'
+import { UnknownKindError } from '../api/discovery.ts'
+import { isConflict, isForbidden, isNotFound, StatusError } from '../api/status-error.ts'
+import { defaultFinalizer } from '../engine/finalizer.ts'
+import { definitionsOf } from '../generate/crds.ts'
+import { type DeployParts, deployParts } from '../generate/deploy.ts'
+import type { Manifest, OperatorModel } from '../generate/operator.ts'
+import { selectorOf } from '../generate/operator.ts'
+import type { HandlerSpec } from '../resource/handler-spec.ts'
+import { type Condition, type KindRef, type KubeObject, keyOf, kind, kindName, type ObjectMeta, type ObjectRef } from '../resource/kind.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
+
+export interface UninstallOptions {
+  readonly client: Client
+  readonly model: OperatorModel
+  readonly keepData: boolean
+  readonly onlyResources: boolean
+  readonly abandon: boolean
+  readonly timeoutMs: number
+  readonly say: (line: string) => void
+}
+
+/** A kind that a class reconciles, and the finalizer it puts on its objects. */
+interface Served {
+  readonly ref: KindRef
+  readonly finalizer: string | undefined
+  /** The name of its definition, where that came with the operator. */
+  readonly definition: string | undefined
+}
+
+type Dependent = KubeObject & { status?: { conditions?: Condition[] } }
+
+const POLL_MS = 500
+const TOLD_EVERY_MS = 10_000
+const NAMED = 5
+
+export class Uninstall {
+  readonly #o: UninstallOptions
+  readonly #served: readonly Served[]
+  readonly #definitions: readonly string[]
+
+  constructor(options: UninstallOptions) {
+    this.#o = options
+    const { specs } = options.model
+    this.#definitions = definitionsOf(specs).map(({ metadata }) => metadata.name)
+    this.#served = servedBy(specs)
+  }
+
+  /** What would be done, a line each. */
+  async plan(): Promise<string[]> {
+    const { keepData, onlyResources, model } = this.#o
+    const lines: string[] = []
+    for (const served of this.#served) {
+      const objects = await this.#objects(served)
+      const held = objects.filter((object) => holds(object, served.finalizer)).length
+      const name = kindName(served.ref)
+      if (served.definition !== undefined && !keepData)
+        lines.push(`delete ${count(objects.length, name)}, with clean-up, and what they own`)
+      else if (!onlyResources && held > 0) lines.push(`free ${count(held, name)} of the finalizer ${served.finalizer}`)
+    }
+    if (onlyResources) return lines
+    lines.push(`delete the operator ${model.name} in ${model.home}, its Lease and its roles`)
+    if (!keepData) lines.push(...this.#definitions.map((name) => `delete the definition ${name}`))
+    return lines
+  }
+
+  /** @throws CliError that says what is not gone, and what to do */
+  async run(): Promise<void> {
+    const { keepData, onlyResources } = this.#o
+    if (!keepData) await this.#deleteResources()
+    if (onlyResources) return
+    // Before the operator: whom nobody answers any more, the API server would refuse.
+    await this.#deleteWebhooks()
+    await this.#deleteOperator()
+    // Nobody puts one on any more, and nobody would take it off.
+    for (const served of this.#served) await this.#free(served)
+    await this.#deleteRest()
+    if (!keepData) await this.#deleteDefinitions()
+    await this.#deleteHome()
+  }
+
+  async #deleteResources(): Promise<void> {
+    const { say, timeoutMs, abandon } = this.#o
+    const own = this.#served.filter((served) => served.definition !== undefined)
+    const end = systemClock.monotonic() + timeoutMs
+    for (const { ref } of own) {
+      const objects = await this.#objects({ ref })
+      if (objects.length === 0) continue
+      say(`deleting ${count(objects.length, kindName(ref))}`)
+      for (const { metadata } of objects) {
+        if (metadata.deletionTimestamp === undefined) await this.#delete(ref, metadata, { uid: metadata.uid })
+      }
+    }
+    let toldAt = systemClock.monotonic()
+    for (;;) {
+      const left = (
+        await Promise.all(own.map(async (served) => (await this.#objects(served)).map((object) => ({ served, object }))))
+      ).flat()
+      if (left.length === 0) return
+      const now = systemClock.monotonic()
+      if (now > end) {
+        const texts = left.slice(0, NAMED).map(({ object }) => `  ${describe(object)}`)
+        const more = left.length > NAMED ? [`  and ${left.length - NAMED} more`] : []
+        if (!abandon) {
+          throw new CliError(
+            exitCodes.failed,
+            [
+              `${left.length} are not gone; the operator, its roles and definitions are left as they are:`,
+              ...texts,
+              ...more,
+              await this.#advice(),
+            ].join('\n'),
+          )
+        }
+        say(['abandoned without clean-up:', ...texts, ...more].join('\n'))
+        return
+      }
+      if (now - toldAt >= TOLD_EVERY_MS) {
+        toldAt = now
+        say(
+          `waiting for ${left.length}: ${left
+            .slice(0, NAMED)
+            .map(({ object }) => describe(object))
+            .join('; ')}`,
+        )
+      }
+      await delay(systemClock, POLL_MS)
+    }
+  }
+
+  async #advice(): Promise<string> {
+    const { name, home } = this.#o.model
+    const deployment = await this.#o.client.find(Deployment, { name, namespace: home }).catch(() => undefined)
+    const ready = deployment?.status?.readyReplicas ?? 0
+    const runs =
+      deployment === undefined
+        ? `there is no operator ${home}/${name} to clean up after them: deploy or run it`
+        : ready === 0
+          ? `the operator ${home}/${name} does not run (no pod of it is ready): see kubectl -n ${home} logs deploy/${name}`
+          : `see kubectl -n ${home} logs deploy/${name}`
+    return `${runs}; or give the clean-up up with --abandon`
+  }
+
+  async #deleteWebhooks(): Promise<void> {
+    for (const { apiVersion, kind: kindOf, metadata } of this.#parts().services.filter(isWebhookConfiguration))
+      if (await this.#delete(kind(apiVersion, kindOf), metadata)) this.#o.say(`deleted ${kindOf} ${metadata.name}`)
+  }
+
+  #parts(): DeployParts {
+    return deployParts({ ...this.#o.model, image: '', replicas: 0, drainSeconds: 0, metricsSecure: false })
+  }
+
+  /** Foreground: its pods have ended when it is gone. */
+  async #deleteOperator(): Promise<void> {
+    const { model, client, say, timeoutMs } = this.#o
+    const { name, home: namespace } = model
+    if (!(await this.#delete(Deployment, { name, namespace }, { propagationPolicy: 'Foreground' }))) {
+      say(`there is no Deployment ${namespace}/${name}`)
+      return
+    }
+    say(`stopping the operator ${namespace}/${name}`)
+    const labels = selectorOf(model)
+    const end = systemClock.monotonic() + timeoutMs
+    for (;;) {
+      const deployment = await client.find(Deployment, { name, namespace })
+      const pods = (await client.list(Pod, { namespace, labels })).items
+      if (deployment === undefined && pods.length === 0) return
+      if (systemClock.monotonic() > end) {
+        const names = pods.map(({ metadata }) => metadata.name).join(', ')
+        throw new CliError(
+          exitCodes.failed,
+          `the operator does not end${names === '' ? '' : `: ${names}`}; its roles and definitions are left as they are`,
+        )
+      }
+      await delay(systemClock, POLL_MS)
+    }
+  }
+
+  /** Takes the class's own finalizer off; those of others stay. */
+  async #free(served: Served): Promise<void> {
+    const { finalizer, ref } = served
+    if (finalizer === undefined) return
+    let freed = 0
+    for (const object of await this.#objects(served)) if (await this.#freeOne(ref, object, finalizer)) freed++
+    if (freed > 0) this.#o.say(`freed ${count(freed, kindName(ref))} of the finalizer ${finalizer}`)
+  }
+
+  async #freeOne(ref: KindRef, given: KubeObject, finalizer: string): Promise<boolean> {
+    const { client } = this.#o
+    for (let object: KubeObject | undefined = given; object !== undefined && holds(object, finalizer); ) {
+      const { uid, resourceVersion, finalizers = [] }: ObjectMeta = object.metadata
+      const value = { metadata: { uid, resourceVersion, finalizers: finalizers.filter((each) => each !== finalizer) } }
+      try {
+        await client.patch(ref, object.metadata, { type: 'merge', value })
+        return true
+      } catch (error) {
+        if (isNotFound(error)) return false
+        if (!isConflict(error)) throw this.#failed(`free ${ref.kind} ${keyOf(object.metadata)} of its finalizer`, error)
+        const live: KubeObject | undefined = await client.find(ref, object.metadata)
+        object = live?.metadata.uid === uid ? live : undefined
+      }
+    }
+    return false
+  }
+
+  async #deleteRest(): Promise<void> {
+    const { say } = this.#o
+    const parts = this.#parts()
+    const services = parts.services.filter((object) => !isWebhookConfiguration(object))
+    const rest = [...parts.serviceMonitor, ...parts.podDisruptionBudget, ...parts.networkPolicy, ...services, ...parts.rbac, ...parts.fence]
+    // Whoever keeps the data keeps the roles of the people who use it.
+    const users = new Set(this.#definitions.flatMap((definition) => [`${definition}-view`, `${definition}-edit`]))
+    let deleted = 0
+    for (const { apiVersion, kind: kindOf, metadata } of rest) {
+      if (this.#o.keepData && users.has(metadata.name)) continue
+      if (await this.#delete(kind(apiVersion, kindOf), metadata)) deleted++
+    }
+    say(`deleted its service account, roles, Lease and the like (${deleted})`)
+  }
+
+  /** One whose objects another operator serves, in other namespaces, stays. */
+  async #deleteDefinitions(): Promise<void> {
+    const { client, say, timeoutMs } = this.#o
+    const end = systemClock.monotonic() + timeoutMs
+    const gone: string[] = []
+    for (const { ref, definition } of this.#served) {
+      if (definition === undefined) continue
+      const others = this.#o.model.namespaces === undefined ? [] : await this.#objects({ ref }, true)
+      if (others.length > 0)
+        say(
+          `kept the definition ${definition}: there ${others.length === 1 ? 'is' : 'are'} ${count(others.length, kindName(ref))} elsewhere`,
+        )
+      else if (await this.#delete(Definition, { name: definition })) gone.push(definition)
+    }
+    for (const name of gone) {
+      while ((await client.find(Definition, { name })) !== undefined) {
+        if (systemClock.monotonic() > end) {
+          const message = `the definition ${name} waits for its objects: somebody else's finalizers hold them; see kubectl get crd ${name} -o yaml`
+          throw new CliError(exitCodes.failed, message)
+        }
+        await delay(systemClock, POLL_MS)
+      }
+      say(`deleted the definition ${name}`)
+    }
+  }
+
+  /** Only where it was made for the operator. */
+  async #deleteHome(): Promise<void> {
+    const { client, model, say } = this.#o
+    const found = await client.find(Namespace, { name: model.home })
+    if (found?.metadata.labels?.['app.kubernetes.io/name'] !== model.name) return
+    if (await this.#delete(Namespace, { name: model.home })) say(`deleted the namespace ${model.home}`)
+  }
+
+  /** Those that the operator serves. Of a kind that is not there any more there are none. */
+  async #objects({ ref }: Pick<Served, 'ref'>, everywhere = false): Promise<Dependent[]> {
+    const { client, model } = this.#o
+    const namespaces = everywhere || ref.scope === 'Cluster' ? undefined : model.namespaces
+    try {
+      const lists = (namespaces ?? [undefined]).map((namespace) => client.list(ref as KindRef<Dependent>, { namespace }))
+      return (await Promise.all(lists)).flatMap(({ items }) => items)
+    } catch (error) {
+      if (error instanceof UnknownKindError || (error instanceof StatusError && error.status === 404)) return []
+      throw this.#failed(`list ${kindName(ref)}`, error)
+    }
+  }
+
+  /** Whether there was one. */
+  async #delete(ref: KindRef<unknown>, where: ObjectRef, options: object = {}): Promise<boolean> {
+    try {
+      await this.#o.client.delete(ref, { name: where.name, namespace: where.namespace }, options)
+      return true
+    } catch (error) {
+      // A kind that this cluster does not have, or another object of the name by now.
+      if (isNotFound(error) || isConflict(error) || error instanceof UnknownKindError) return false
+      throw this.#failed(`delete ${ref.kind} ${keyOf(where)}`, error)
+    }
+  }
+
+  #failed(what: string, error: unknown): CliError {
+    const message = error instanceof Error ? error.message : String(error)
+    const hint = isForbidden(error) ? '; uninstalling needs the rights of who installed it' : ''
+    return new CliError(exitCodes.cluster, `cannot ${what}: ${message}${hint}; start again when that is repaired`, { cause: error })
+  }
+}
+
+type DeploymentObject = KubeObject & { status?: { readyReplicas?: number } }
+const Deployment = kind<DeploymentObject>('apps/v1', 'Deployment', { plural: 'deployments', scope: 'Namespaced' })
+const Pod = kind('v1', 'Pod', { plural: 'pods', scope: 'Namespaced' })
+const Namespace = kind('v1', 'Namespace', { plural: 'namespaces', scope: 'Cluster' })
+const Definition = kind('apiextensions.k8s.io/v1', 'CustomResourceDefinition', { plural: 'customresourcedefinitions', scope: 'Cluster' })
+
+const isWebhookConfiguration = ({ kind: kindOf }: Manifest) => kindOf.endsWith('WebhookConfiguration')
+
+function servedBy(specs: readonly HandlerSpec[]): Served[] {
+  const primary = specs.map(({ kind: ref, onDelete }) => ({
+    ref,
+    finalizer: onDelete === undefined ? undefined : (onDelete.finalizer ?? defaultFinalizer(ref)),
+    definition: ref.foreign === true ? undefined : ref.crd?.metadata.name,
+  }))
+  // Objects of other definitions that come with the operator: they go with these, and nobody has to clean up after them.
+  const named = new Set(primary.map(({ ref }) => kindName(ref)))
+  const rest = definitionsOf(specs).flatMap(({ metadata, spec: { group, names, scope, versions } }) => {
+    const version = versions.find(({ served }) => served)?.name
+    const ref = kind(`${group}/${version}`, names.kind, { plural: names.plural, scope })
+    return version === undefined || named.has(kindName(ref)) ? [] : [{ ref, finalizer: undefined, definition: metadata.name }]
+  })
+  return [...primary, ...rest]
+}
+
+function holds({ metadata }: KubeObject, finalizer: string | undefined): boolean {
+  return finalizer !== undefined && metadata.finalizers?.includes(finalizer) === true
+}
+
+/** What it waits for, as far as it says so itself. */
+function describe({ kind: kindOf, metadata, status }: Dependent): string {
+  const condition = status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value !== 'True')
+  const why = condition === undefined ? '' : `: ${[condition.reason, condition.message].filter(Boolean).join(', ')}`
+  const holders = metadata.finalizers === undefined ? '' : ` (held by ${metadata.finalizers.join(', ')})`
+  return `${kindOf} ${keyOf(metadata)}${holders}${why}`
+}
+
+function count(number: number, name: string): string {
+  return `${number} ${name}`
+}

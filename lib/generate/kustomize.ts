@@ -1,0 +1,69 @@
+/** The same objects for `kubectl apply -f` and `kubectl apply -k`. */
+
+import type { DeployParts } from './deploy.ts'
+import type { Manifest } from './operator.ts'
+import type { GeneratedFile } from './plan.ts'
+import { toYaml } from './yaml.ts'
+
+/** One file for `kubectl apply -f`. What needs a kind that not every cluster has is not in it. */
+export function installFile(parts: DeployParts): GeneratedFile {
+  const { namespace, crds, rbac, services, networkPolicy, podDisruptionBudget, fence, deployment } = parts
+  const objects = [...namespace, ...crds, ...rbac, ...services, ...networkPolicy, ...podDisruptionBudget, ...fence, ...deployment]
+  return { path: 'install.yaml', content: toYaml(...objects) }
+}
+
+/**
+ * A base that runs, and three overlays: `development` with one replica that says more, `production` as install.yaml has it, `monitoring` with
+ * what Prometheus Operator reads beside that.
+ */
+export function kustomizeFiles(parts: DeployParts): GeneratedFile[] {
+  const name = parts.deployment[0]?.metadata.name ?? ''
+  const base = {
+    'namespace.yaml': parts.namespace,
+    'crds.yaml': parts.crds,
+    'rbac.yaml': parts.rbac,
+    'services.yaml': parts.services,
+    'deployment.yaml': parts.deployment,
+  }
+  const target = { kind: 'Deployment', name }
+  const development = [
+    { op: 'replace', path: '/spec/replicas', value: 1 },
+    { op: 'add', path: '/spec/template/spec/containers/0/args/-', value: '--log-level=debug' },
+  ]
+  return [
+    ...folder('kustomize/base', base, {}),
+    ...folder(
+      'kustomize/overlays/development',
+      {},
+      { resources: ['../../base'], patches: [{ target, patch: JSON.stringify(development) }] },
+    ),
+    ...folder(
+      'kustomize/overlays/production',
+      {
+        'network-policy.yaml': parts.networkPolicy,
+        'pod-disruption-budget.yaml': parts.podDisruptionBudget,
+        'fence.yaml': parts.fence,
+      },
+      { resources: ['../../base'], replicas: [{ name, count: 2 }] },
+    ),
+    ...folder('kustomize/overlays/monitoring', { 'service-monitor.yaml': parts.serviceMonitor }, { resources: ['../production'] }),
+  ]
+}
+
+function folder(
+  path: string,
+  files: Readonly<Record<string, readonly Manifest[]>>,
+  { resources = [], ...more }: { resources?: string[]; [field: string]: unknown },
+): GeneratedFile[] {
+  const filled = Object.entries(files).filter(([, objects]) => objects.length > 0)
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [...resources, ...filled.map(([file]) => file)],
+    ...more,
+  }
+  return [
+    { path: `${path}/kustomization.yaml`, content: toYaml(kustomization) },
+    ...filled.map(([file, objects]) => ({ path: `${path}/${file}`, content: toYaml(...objects) })),
+  ]
+}
