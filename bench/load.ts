@@ -62,7 +62,9 @@ async function load(): Promise<void> {
   const client = new Client({ transport, clock: systemClock, userAgent: 'load' })
 
   // Once before, for its definition.
-  await stop(await startOperator(kubeconfig))
+  const installer = await startOperator(kubeconfig)
+  while ((await client.list(Item).catch(() => undefined)) === undefined) await pause(100)
+  await stop(installer)
   say(`creating ${OBJECTS} objects`)
   await each(OBJECTS, (i) => client.create(Item, { metadata: { name: `item-${i}`, namespace: NAMESPACE }, spec: { size: i } } as never))
 
