@@ -27,6 +27,19 @@ describe('generated definitions', () => {
   )
 
   it(
+    'let through what the guide says the API server lets through',
+    inNamespace(async (t) => {
+      const types = [z.iso.date(), z.url(), z.int(), z.strictObject({ a: z.int() })]
+      const kind = kindOf(groupOf(t), types)
+      await t.install(kind)
+      const spec = { f0: ['a list'], f1: 'https://', f2: null, f3: { a: 1, b: 2 } }
+      const { spec: stored } = await t.client.create(kind, { metadata: { name: 'a', namespace: t.namespace }, spec } as never)
+      expect(stored).to.deep.equal({ f0: ['a list'], f1: 'https://', f3: { a: 1 } })
+      for (const [i, type] of types.entries()) expect(type.safeParse(spec[`f${i}` as keyof typeof spec]).success).to.equal(false)
+    }),
+  )
+
+  it(
     'serve several versions, warn of deprecated ones, are scaled and explained',
     inNamespace(async (t) => {
       const group = groupOf(t)

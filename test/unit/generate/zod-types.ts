@@ -31,7 +31,7 @@ const numbers = [0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -5, 1.5, 2.25, 2.5, 0.1, 2 ** 31
 export const TYPES: readonly TypeWithValues[] = [
   of(z.string(), ...texts),
   of(z.string().min(2).max(4), ...texts),
-  of(z.string().length(3), ...texts),
+  of(z.string().length(3), ...texts, '😀😀😀', '😀a'),
   of(z.string().regex(/^[a-z]+$/), ...texts),
   of(
     z
