@@ -116,6 +116,7 @@ export async function operate(
     onLead() {
       log.info({ lease: keyOf(election.lease), identity: election.identity }, 'leading')
       manager.lead()
+      webhooks?.lead(() => election.elector.leads)
     },
     onLost(error) {
       // In this very turn, so that nothing comes after it.
