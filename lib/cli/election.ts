@@ -42,6 +42,8 @@ export interface Election {
   readonly elector: Elector
   /** Lets nothing out that writes, unless this process leads. */
   readonly transport: FencedTransport
+  /** Where the main thread stood when it was last blocked, if that is known. */
+  blockedAt(): string | undefined
   /** Takes part from now on. `sample` gives something to try the fence of the API server on. */
   start(hooks: { onLead: () => void; onLost: (error: LeaseLostError) => void; sample: () => FenceSample | undefined }): void
   /** Gives the lease up, once the last write has ended. */
@@ -63,12 +65,12 @@ export async function prepareElection(options: ElectionOptions): Promise<Electio
     throw new CliError(exitCodes.cluster, describeMissing(missing, lease))
   }
 
-  const lastWords = JSON.stringify({
+  const lastWords = {
     level: 'fatal',
     lease: keyOf(lease),
     identity,
     msg: 'the event loop was blocked until the lease could not be relied on any more; ended by the watchdog',
-  })
+  }
   const watchdog = startWatchdog({ clock: systemClock, lastWords })
   let hooks: Parameters<Election['start']>[0] | undefined
   const client = new Client({ transport, clock: systemClock, userAgent })
@@ -122,6 +124,7 @@ export async function prepareElection(options: ElectionOptions): Promise<Electio
     identity,
     elector,
     transport: fenced,
+    blockedAt: () => watchdog.blockedAt(),
     start(given) {
       hooks = given
       // Before it takes part: a fence that works refuses it now.

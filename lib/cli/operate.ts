@@ -87,6 +87,7 @@ export async function operate(
     concurrency: options.concurrency,
     log,
     leadership: election?.elector,
+    ...(election !== undefined && { blockedAt: election.blockedAt }),
     observer: looks.metrics,
     tracing: looks.tracing,
   })

@@ -2,28 +2,36 @@
  * Ends the process when its main thread is blocked past the lease's deadline: code that computes, or waits in a blocking call, cannot see the
  * clock, and would go on beside the next leader. A thread of its own can.
  *
- * It also looks whether the main thread still turns, and says where it stands if not.
+ * It also looks where the main thread stands when it has not turned for a second, so that a warning can name the culprit.
  */
 
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../api/clock.ts'
+import type { Clock, Timer } from '../api/clock.ts'
+import { describeStack, type Frame } from './stack.ts'
 
 export interface Watchdog {
   /** Until when the process may live, by the clock that was handed in; undefined: it does not matter. */
   watch(deadline: number | undefined): void
+  /** Where the main thread stood when it was last blocked, once. */
+  blockedAt(): string | undefined
   stop(): Promise<void>
 }
 
 export interface WatchdogOptions {
   readonly clock: Clock
-  /** What the process says when it is ended. One line, without the line feed. */
-  readonly lastWords: string
+  /** What the process says when it is ended: the fields of a line of JSON. */
+  readonly lastWords: Readonly<Record<string, unknown>>
   /** How long the main thread gets to end by itself. Default 300 ms. */
   readonly graceMs?: number
+  /** False where a debugger is at work: whoever stands at a breakpoint does not want to be looked at. Default: as the process was started. */
+  readonly looks?: boolean
 }
 
 const GRACE_MS = 300
 const LOOK_MS = 100
+const BEAT_MS = 200
+const BLOCKED_MS = 1_000
+const STACK_BYTES = 4_096
 
 /**
  * A text, not a file: a bundler would not find it. Nothing in it may need the main thread, as `console` and `process.exit` would; SIGKILL ends
@@ -32,47 +40,111 @@ const LOOK_MS = 100
 const THREAD = `
 const { workerData } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
-const { shared, graceMs, lookMs, lastWords } = workerData
-const stop = new Int32Array(shared, 0, 2)
-const deadline = new BigInt64Array(shared, 8, 1)
+const { shared, graceMs, lookMs, blockedMs, lastWords, looks } = workerData
+const [deadline, beat] = [new BigInt64Array(shared, 0, 1), new BigInt64Array(shared, 8, 1)]
+const length = new Int32Array(shared, 16, 1)
+const stack = new Uint8Array(shared, 24)
 const now = () => process.hrtime.bigint()
+const ms = (from) => Number(now() - from) / 1e6
+let lookedAt = now()
 let passedAt
-while (Atomics.load(stop, 0) === 0) {
-  Atomics.wait(stop, 0, 0, lookMs)
+let seen
+let last
+let session
+
+function look() {
+  // It was stopped itself, with the whole process: the main thread gets its turn first.
+  const wasStopped = ms(lookedAt) > 5 * lookMs
+  lookedAt = now()
+  const turned = Atomics.load(beat, 0)
+  if (session !== undefined && turned !== seen) leave()
+  if (!wasStopped && looks && session === undefined && turned !== seen && turned !== 0n && ms(turned) > blockedMs) {
+    seen = turned
+    try { ask() } catch { leave() }
+  }
   const until = Atomics.load(deadline, 0)
   if (until === 0n || now() < until) passedAt = undefined
   else if (passedAt === undefined) passedAt = now()
-  // Counted from the moment it was noticed: after the whole process was stopped, the main thread gets its turn as well.
-  else if (now() - passedAt >= BigInt(graceMs) * 1000000n) {
-    try { writeSync(2, lastWords + '\\n') } catch {}
+  else if (ms(passedAt) >= graceMs) {
+    try { writeSync(2, JSON.stringify({ ...lastWords, ...(last === undefined ? {} : { stack: last }) }) + '\\n') } catch {}
     process.kill(process.pid, 'SIGKILL')
   }
 }
+
+// Holds the main thread for a few milliseconds, wherever it is.
+function ask() {
+  const { Session } = require('node:inspector')
+  session = new Session()
+  session.connectToMainThread()
+  const urls = new Map()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url))
+  session.on('Debugger.paused', ({ params }) => {
+    const frames = params.callFrames.slice(0, 30).map(({ functionName, location, this: self }) => ({
+      name: (self && self.className && self.className !== 'Object' && functionName ? self.className + '.' : '') + functionName,
+      url: urls.get(location.scriptId) || '',
+      line: location.lineNumber,
+      column: location.columnNumber,
+    }))
+    leave()
+    last = frames.filter(({ url }) => !url.startsWith('node:')).slice(0, 5).map(({ name, url, line }) => name + ' ' + url + ':' + (line + 1))
+    let bytes = Buffer.from(JSON.stringify(frames))
+    while (bytes.length > stack.length && frames.length > 0) { frames.pop(); bytes = Buffer.from(JSON.stringify(frames)) }
+    stack.set(bytes)
+    Atomics.store(length, 0, bytes.length)
+  })
+  session.post('Debugger.enable', () => {})
+  session.post('Debugger.pause', () => {})
+}
+
+function leave() {
+  const left = session
+  session = undefined
+  // It goes on when nobody holds it any more.
+  try { left.post('Debugger.disable', () => {}); left.disconnect() } catch {}
+}
+
+setInterval(look, lookMs)
 `
 
-export function startWatchdog({ clock, lastWords, graceMs = GRACE_MS }: WatchdogOptions): Watchdog {
-  const shared = new SharedArrayBuffer(16)
-  const stop = new Int32Array(shared, 0, 2)
-  const until = new BigInt64Array(shared, 8, 1)
+export function startWatchdog({ clock, lastWords, graceMs = GRACE_MS, looks = !isDebugged() }: WatchdogOptions): Watchdog {
+  const shared = new SharedArrayBuffer(24 + STACK_BYTES)
+  const [until, beat] = [new BigInt64Array(shared, 0, 1), new BigInt64Array(shared, 8, 1)]
+  const length = new Int32Array(shared, 16, 1)
   const worker = new Worker(THREAD, {
     eval: true,
     name: 'tsop-watchdog',
-    workerData: { shared, graceMs, lookMs: LOOK_MS, lastWords },
+    workerData: { shared, graceMs, lookMs: LOOK_MS, blockedMs: BLOCKED_MS, lastWords, looks },
     // It needs next to nothing, and must not take what the main thread was promised.
-    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, codeRangeSizeMb: 4, stackSizeMb: 1 },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 4, stackSizeMb: 1 },
     execArgv: [],
     env: {},
   })
   worker.unref()
+  let timer: Timer
+  const turn = () => {
+    Atomics.store(beat, 0, process.hrtime.bigint())
+    timer = clock.after(BEAT_MS, turn)
+  }
+  turn()
   return {
     watch(deadline) {
       const left = deadline === undefined ? undefined : deadline - clock.monotonic()
       Atomics.store(until, 0, left === undefined ? 0n : process.hrtime.bigint() + BigInt(Math.round(left * 1e6)))
     },
+    blockedAt() {
+      const bytes = Atomics.exchange(length, 0, 0)
+      if (bytes === 0) return undefined
+      const text = Buffer.from(new Uint8Array(shared, 24, bytes)).toString()
+      return describeStack(JSON.parse(text) as Frame[])
+    },
     async stop() {
-      Atomics.store(stop, 0, 1)
-      Atomics.notify(stop, 0)
+      timer.cancel()
       await worker.terminate()
     },
   }
+}
+
+function isDebugged(): boolean {
+  const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? '']
+  return given.some((argument) => argument.includes('--inspect'))
 }

@@ -28,6 +28,7 @@ describe('leadership', function () {
     const replicas = await Replicas.create(plane)
     try {
       await body(replicas)
+      expect(replicas.strays()).to.deep.equal([])
     } finally {
       await replicas.end()
     }

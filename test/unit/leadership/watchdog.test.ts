@@ -29,11 +29,23 @@ describe('the watchdog', function () {
     it(`ends a process whose main thread ${how} past the deadline, with its last words`, async () => {
       const { code, signal, out } = await run(how).ended
       expect({ code, signal }).to.deep.equal({ code: null, signal: 'SIGKILL' })
-      expect(out).to.contain('last words').and.not.contain('went on')
+      expect(out).to.contain('{"msg":"last words"').and.not.contain('went on')
       const [, late] = /blocked at (\d+)/.exec(out) ?? []
       expect(late, out).to.not.equal(undefined)
     })
   }
+
+  it('says where the main thread computed for more than a second, once', async () => {
+    const { code, out } = await run('slow', 'computes').ended
+    expect(code).to.equal(0)
+    expect(out).to.match(/it was slow \(watched-process\.ts:\d+\) in Handler\.reconcile \(watched-process\.ts:\d+\), then undefined/)
+  })
+
+  it('says where the main thread waited for more than a second', async () => {
+    const { code, out } = await run('slow', 'waits').ended
+    expect(code).to.equal(0)
+    expect(out).to.match(/it was (slow \(watched-process\.ts:\d+\) in )?Handler\.reconcile \(watched-process\.ts:\d+\), then undefined/)
+  })
 
   it('leaves a process alone whose deadline moves on, or does not matter any more', async () => {
     const { code, out } = await run('renews').ended

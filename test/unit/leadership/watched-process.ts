@@ -4,8 +4,21 @@ import { systemClock } from '../../../lib/api/clock.ts'
 import { startWatchdog } from '../../../lib/leadership/watchdog.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const watchdog = startWatchdog({ clock: systemClock, lastWords: 'last words' })
+const watchdog = startWatchdog({ clock: systemClock, lastWords: { msg: 'last words' } })
 const now = () => systemClock.monotonic()
+
+class Handler {
+  async reconcile(waits: boolean) {
+    await wait(1)
+    slow(waits)
+    return watchdog
+  }
+}
+
+function slow(waits: boolean): void {
+  if (waits) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+  else for (const end = now() + 1_500; now() < end; );
+}
 
 switch (process.argv[2]) {
   case 'computes':
@@ -16,6 +29,11 @@ switch (process.argv[2]) {
     if (process.argv[2] === 'waits') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000)
     else for (const end = now() + 8_000; now() < end; );
     say('went on')
+    break
+  case 'slow':
+    await wait(300)
+    await new Handler().reconcile(process.argv[3] === 'waits')
+    say(`it was ${watchdog.blockedAt()}, then ${watchdog.blockedAt()}`)
     break
   case 'renews':
     for (let i = 0; i < 10; i++) {
