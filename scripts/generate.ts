@@ -9,13 +9,13 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Of each operator what is generated, with the options beside its handlers. A generator whose folder is `config/NAME` is a line. */
 const OPERATORS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  handlers: { crds: [], rbac: ['--name', 'database-operator'] },
-  'examples/disruption-budgets': { rbac: ['--name', 'budget-operator'] },
-  'examples/renderings': { crds: [], rbac: ['--name', 'rendering-operator'] },
-  'examples/secret-rollout': { crds: [], rbac: ['--name', 'site-operator'] },
-  'examples/teams': { crds: [], rbac: ['--name', 'team-operator'] },
+  handlers: { crds: [], rbac: ['--name', 'database-operator'], deploy: ['--name', 'database-operator'] },
+  'examples/disruption-budgets': { rbac: ['--name', 'budget-operator'], deploy: ['--name', 'budget-operator'] },
+  'examples/renderings': { crds: [], rbac: ['--name', 'rendering-operator'], deploy: ['--name', 'rendering-operator'] },
+  'examples/secret-rollout': { crds: [], rbac: ['--name', 'site-operator'], deploy: ['--name', 'site-operator'] },
+  'examples/teams': { crds: [], rbac: ['--name', 'team-operator'], deploy: ['--name', 'team-operator'] },
 }
-const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac' }
+const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac', deploy: 'deploy' }
 
 for (const [handlers, generators] of Object.entries(OPERATORS)) {
   for (const [what, options] of Object.entries(generators)) {

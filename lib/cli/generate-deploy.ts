@@ -65,7 +65,9 @@ function drainSeconds(text: string | undefined): number {
 
 function chartFacts(input: GeneratorInput): ChartFacts {
   const { version, description } = packageOf(input)
-  return { version, description: description ?? `The operator ${operatorModel(input).name}` }
+  // A package with operators of several names describes none of them.
+  const own = input.options.one('name') === undefined ? description : undefined
+  return { version, description: own ?? `The operator ${operatorModel(input).name}` }
 }
 
 /** Of the nearest package.json. A chart needs a version. */
