@@ -126,7 +126,7 @@ describe('tsop-run, the real process', function () {
   })
 
   describe('with a cluster', () => {
-    it('loads neither TypeScript compiler nor pretty printer nor YAML for compiled handlers', async () => {
+    it('loads neither TypeScript compiler nor pretty printer nor YAML for compiled handlers, and nothing to count or trace with', async () => {
       const { p, options } = await connected({
         'handlers/a.js': widgetHandler()
           .replace('@onReconcile(WidgetKind)', '')
@@ -145,7 +145,8 @@ describe('tsop-run, the real process', function () {
       expect(code, stdout).to.equal(0)
       const loaded = new Set(stdout.match(/(?<=^loads ).*/gm))
       expect(loaded).to.include('pino')
-      for (const name of ['tsx', 'esbuild', 'pino-pretty', 'js-yaml', '@kubernetes/client-node']) expect([...loaded]).to.not.include(name)
+      for (const name of ['tsx', 'esbuild', 'pino-pretty', 'js-yaml', '@kubernetes/client-node', 'prom-client', '@opentelemetry/api'])
+        expect([...loaded]).to.not.include(name)
     })
 
     it('says what it serves in one structured line, drains on SIGTERM and exits with 0', async () => {
