@@ -40,7 +40,8 @@ export class HistoryEvent implements StoreEvent {
 
 export class History {
   readonly #limit: number
-  #events: HistoryEvent[] = []
+  /** Undefined: forgotten. */
+  #events: (HistoryEvent | undefined)[] = []
   /** Where the first one that still counts is: the array is cut only now and then. */
   #start = 0
   /** How far states are text. */
@@ -75,6 +76,8 @@ export class History {
   #drop(): void {
     const index = this.#start++
     const event = this.#events[index]!
+    // At once: one may hold megabytes.
+    this.#events[index] = undefined
     this.#floor = event.revision
     if (index >= this.#packed) this.#packed = this.#start
     else for (const version of superseded(event)) this.#text -= version.textSize
@@ -89,7 +92,7 @@ export class History {
       if (this.#events[middle]!.revision <= revision) low = middle + 1
       else high = middle
     }
-    return this.#events.slice(low)
+    return this.#events.slice(low) as HistoryEvent[]
   }
 
   forget(revision: number): void {

@@ -146,6 +146,22 @@ describe('a store', () => {
     expect(() => bucket.watch(store.revision - 900, () => {}), 'small ones again').to.not.throw()
   })
 
+  it('holds nothing of what it has forgotten', () => {
+    process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')
+    const collect: () => void = process.getBuiltinModule('node:vm').runInNewContext('gc')
+    const bucket = createStore().bucket('/a')
+    // Texts of their own: parts of one text would all keep the whole.
+    const put = (i: number) =>
+      bucket.put('', 'x', thing('x', { text: Buffer.alloc(300_000, i).toString('latin1') }), bucket.get('', 'x')?.revision ?? 0)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 300; i++) put(i)
+    collect()
+    // 32 MiB of text, 10 MB of events whose states are still objects, and room; it was 90 MB.
+    expect(process.memoryUsage().heapUsed - before).to.be.below(65 * 1024 * 1024)
+    expect(bucket.size).to.equal(1)
+  })
+
   for (const historySize of [3, 300, 2000]) {
     it(`remembers the last ${historySize} events after thousands, and less once they are large`, () => {
       const bucket = createStore({ historySize }).bucket('/a')
