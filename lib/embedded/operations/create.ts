@@ -46,7 +46,8 @@ export async function createDecoded(
   matchNamespace(type, context.namespace, object)
   if (type.terminating) throw terminating(type, object.metadata.name ?? '')
   warnOnce(dropDuplicateOwners(object, false), options)
-  if (!tracked) track(core, type, undefined, object, '', options)
+  const tracking = tracked ? undefined : track(core, type, undefined, object, '', options)
+  if (tracking instanceof Promise) await tracking
   const request = admissionRequest('CREATE', type, '', scopeOf(context, object), object.metadata.name ?? '', object, undefined, options)
   if (core.admission.length > 0) {
     await mutate(core, request)

@@ -2,11 +2,12 @@
 import { applyConfiguration, trackUpdate } from '../apply/field-manager.ts'
 import type { ConvertForApply } from '../apply/updater.ts'
 import type { Core } from '../core.ts'
+import { cloneJson, encodeJson } from '../json.ts'
 import { timestamp } from '../object-meta.ts'
 import type { ApiObject, ResourceType } from '../types.ts'
 import { apiVersionOf, managerOf, type WriteOptions } from './context.ts'
 
-/** Sets `next.metadata.managedFields`, in place. */
+/** Sets `next.metadata.managedFields`, in place. A promise only where a webhook has to be asked. */
 export function track(
   core: Core,
   type: ResourceType,
@@ -14,22 +15,26 @@ export function track(
   next: ApiObject,
   subresource: string,
   options: WriteOptions,
-): void {
-  trackUpdate({
-    live,
-    next,
-    manager: managerOf(options),
-    apiVersion: apiVersionOf(type),
-    subresource,
-    time: timestamp(core.clock.now()),
-    schemas: type.schema,
-    resetFields: resetFields(type, subresource),
-    empty: emptyOf(type),
-    convert: convertFor(core, type),
+): void | Promise<void> {
+  const { managedFields } = next.metadata
+  return withConversions(core, type, (convert) => {
+    if (managedFields !== undefined) next.metadata.managedFields = managedFields
+    trackUpdate({
+      live,
+      next,
+      manager: managerOf(options),
+      apiVersion: apiVersionOf(type),
+      subresource,
+      time: timestamp(core.clock.now()),
+      schemas: type.schema,
+      resetFields: resetFields(type, subresource),
+      empty: emptyOf(type),
+      convert,
+    })
   })
 }
 
-/** The result of an apply, with its managedFields. @throws ApiError 400, 409, 500 */
+/** The result of an apply, with its managedFields. A promise only where a webhook has to be asked. @throws ApiError 400, 409, 500 */
 export function applyTracked(
   core: Core,
   type: ResourceType,
@@ -38,26 +43,67 @@ export function applyTracked(
   subresource: string,
   force: boolean,
   options: WriteOptions,
-): ApiObject {
-  return applyConfiguration({
-    live,
-    config,
-    manager: managerOf(options),
-    force,
-    subresource,
-    time: timestamp(core.clock.now()),
-    schemas: type.schema,
-    resetFields: resetFields(type, subresource),
-    empty: emptyOf(type),
-    convert: convertFor(core, type),
-    type,
-  })
+): ApiObject | Promise<ApiObject> {
+  return withConversions(core, type, (convert) =>
+    applyConfiguration({
+      live,
+      config: type.convertsByWebhook === true ? cloneJson(config) : config,
+      manager: managerOf(options),
+      force,
+      subresource,
+      time: timestamp(core.clock.now()),
+      schemas: type.schema,
+      resetFields: resetFields(type, subresource),
+      empty: emptyOf(type),
+      convert,
+      type,
+    }),
+  )
 }
 
-/**
- * For fields that are owned in another version. Who owns which field is worked out in one go, and no webhook is asked meanwhile: the
- * versions of a kind that has one are taken to agree on what its fields are called.
- */
+/** What a webhook is to be asked before it can be worked out who owns which field. */
+class Unconverted extends Error {
+  readonly key: string
+  readonly object: ApiObject
+  readonly apiVersion: string
+
+  constructor(key: string, object: ApiObject, apiVersion: string) {
+    super('a conversion is missing')
+    this.key = key
+    this.object = object
+    this.apiVersion = apiVersion
+  }
+}
+
+/** Who owns which field is worked out in one go. Where that needs a webhook's answer, it is asked, and all is worked out anew. */
+function withConversions<T>(core: Core, type: ResourceType, work: (convert: ConvertForApply) => T): T | Promise<T> {
+  const renaming = convertFor(core, type)
+  const { convert } = type
+  if (type.convertsByWebhook !== true || convert === undefined) return work(renaming)
+  const answers = new Map<string, ApiObject>()
+  const asking: ConvertForApply = (object, apiVersion) => {
+    const renamed = renaming(object, apiVersion)
+    if (renamed === undefined || object.apiVersion === apiVersion) return renamed
+    const key = `${apiVersion} ${encodeJson(object)}`
+    const answer = answers.get(key)
+    if (answer === undefined) throw new Unconverted(key, object, apiVersion)
+    return { ...renamed, object: answer }
+  }
+  const attempt = (): T | Promise<T> => {
+    try {
+      return work(asking)
+    } catch (error) {
+      if (!(error instanceof Unconverted)) throw error
+      return Promise.resolve(convert(error.object, error.apiVersion)).then((answer) => {
+        answers.set(error.key, answer)
+        return attempt()
+      })
+    }
+  }
+  return attempt()
+}
+
+/** For fields that are owned in another version. */
 function convertFor(core: Core, type: ResourceType): ConvertForApply {
   return (object, apiVersion) => {
     const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]

@@ -73,13 +73,16 @@ function apply(core: Core, name: string, context: WriteContext, document: Patch,
     create: subresource === '' || (subresource === 'status' && type.strategy.allowCreateOnUpdate === true),
     tracked: true,
     make(live) {
+      const decode = (merged: ApiObject): ApiObject => {
+        if (live === undefined) refuseUid(type, name, merged)
+        const object = decodeApplied(type, merged, document.value as ApiObject, options)
+        matchNamespace(type, context.namespace, object)
+        checkName(object, name)
+        type.strategy.defaults?.(object, live === undefined ? { ...context, operation: 'create' } : context)
+        return object
+      }
       const merged = applyTracked(core, type, live, cloneJson(document.value) as ApiObject, subresource, document.force === true, options)
-      if (live === undefined) refuseUid(type, name, merged)
-      const object = decodeApplied(type, merged, document.value as ApiObject, options)
-      matchNamespace(type, context.namespace, object)
-      checkName(object, name)
-      type.strategy.defaults?.(object, live === undefined ? { ...context, operation: 'create' } : context)
-      return object
+      return merged instanceof Promise ? merged.then(decode) : decode(merged)
     },
   })
 }

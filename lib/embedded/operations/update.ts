@@ -96,7 +96,8 @@ async function changeOnce(
   const { type, subresource } = context
   const { name } = stored
   let object = made
-  if (!tracked) track(core, type, live, object, subresource, options)
+  const tracking = tracked ? undefined : track(core, type, live, object, subresource, options)
+  if (tracking instanceof Promise) await tracking
   const request = admissionRequest('UPDATE', type, subresource, scopeOf(context, object), name, object, live, options)
   if (core.admission.length > 0) {
     await mutate(core, request)

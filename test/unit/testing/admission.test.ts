@@ -36,6 +36,13 @@ describe('an embedded cluster', () => {
     expect((await cluster.client.get(Crate, where)).spec).to.deep.equal({ size: 4 })
   })
 
+  it('lets an author apply one version after the other', async () => {
+    await using cluster = await embedded({ kinds: [Crate] })
+    await cluster.apply(crate({ dimension: '4cm', colour: 'red' }, 'v1alpha1'))
+    await cluster.apply(crate({ size: 5 }))
+    expect((await cluster.client.get(Crate, where)).spec).to.deep.equal({ size: 5 })
+  })
+
   it('asks the new instances after a restart', async () => {
     let made = 0
     await using cluster = await embedded({
