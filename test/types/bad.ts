@@ -1,6 +1,18 @@
 /** What the type checker refuses, in both dialects of decorators. */
 
-import { type Context, onDelete, onReconcile, owns, type WatchContext, watches } from '../../lib/index.ts'
+import {
+  type Context,
+  defaults,
+  Invalid,
+  onDelete,
+  onReconcile,
+  owns,
+  resource,
+  validates,
+  type WatchContext,
+  watches,
+  z,
+} from '../../lib/index.ts'
 import { Secret, StatefulSet } from '../../lib/resource/kinds.ts'
 import { Database } from './good.ts'
 
@@ -77,6 +89,32 @@ export class Bad {
   @onReconcile(Database, { concurency: 4 })
   async option(_db: Database) {}
 
+  // @ts-expect-error another object than the kind's
+  @validates(Database)
+  otherToValidate(_object: { foo: number }) {}
+
+  // @ts-expect-error there is none when an object is created
+  @validates(Database)
+  oldIsThere(db: Database, old: Database) {
+    return db.spec.replicas < old.spec.replicas ? new Invalid('no') : undefined
+  }
+
+  // @ts-expect-error a text is no verdict
+  @validates(Database)
+  textAsVerdict(_db: Database) {
+    return 'no'
+  }
+
+  // @ts-expect-error another object than the kind's
+  @defaults(Database)
+  otherResult2(_db: Database) {
+    return { spec: {} }
+  }
+
+  // @ts-expect-error nothing is filled in when an object goes
+  @defaults(Database, { on: ['delete'] })
+  atTheEnd(_db: Database) {}
+
   // @ts-expect-error no kind
   @onReconcile
   async bare(_db: Database) {}
@@ -97,3 +135,20 @@ export async function bodies(db: Database, ctx: Context<Database>) {
   // @ts-expect-error a text on the wire, not a Date
   set?.metadata.creationTimestamp?.getTime()
 }
+
+resource({
+  group: 'db.example.com',
+  version: 'v1',
+  kind: 'Cluster',
+  spec: z.object({ nodes: z.int() }),
+  versions: [
+    {
+      version: 'v1alpha1',
+      spec: z.object({ size: z.string() }),
+      // @ts-expect-error a text where the version of handlers has a number
+      to: ({ spec }) => ({ spec: { nodes: spec.size } }),
+      // @ts-expect-error a field that the version of handlers does not have
+      from: ({ spec }) => ({ spec: { size: String(spec.size) } }),
+    },
+  ],
+})

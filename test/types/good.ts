@@ -2,7 +2,10 @@
 
 import { collect } from '../../lib/decorators/collect.ts'
 import {
+  type AdmissionContext,
   type Context,
+  defaults,
+  Invalid,
   onDelete,
   onReconcile,
   owns,
@@ -11,6 +14,7 @@ import {
   requeueAfter,
   resource,
   resourceFrom,
+  validates,
   type WatchContext,
   watches,
   z,
@@ -93,6 +97,20 @@ export class DatabaseHandler {
     ctx.log.info({ url: backup.value.url }, 'backed up')
   }
 
+  @defaults(Database, { on: ['create'] })
+  async fill(db: Database) {
+    db.spec.secret ??= db.metadata.name
+  }
+
+  @validates(Database, { on: ['create', 'update', 'delete'], timeout: '5s' })
+  async validate(db: Database, old: Database | undefined, { operation, user, dryRun, warn }: AdmissionContext) {
+    if (dryRun) warn(`${operation} by ${user.username}`)
+    if (old !== undefined && db.spec.engine !== old.spec.engine) throw new Invalid('is immutable', { field: 'spec.engine' })
+    return db.spec.replicas % 2 === 0
+      ? [new Invalid('must be odd', { field: 'spec.replicas', reason: 'FieldValueNotSupported' })]
+      : undefined
+  }
+
   @onDelete(Database, { finalizer: 'db.example.com/backup' })
   remove(_db: Database, _ctx: Context<Database>) {}
 }
@@ -102,6 +120,33 @@ export class ChildOfHandler extends DatabaseHandler {
     return super.reconcile(db, ctx)
   }
 }
+
+/** Each function sees the types of its own version. */
+export const Cluster = resource({
+  group: 'db.example.com',
+  version: 'v1',
+  kind: 'Cluster',
+  spec: z.object({ nodes: z.int() }),
+  status: z.object({ ready: z.int().optional() }),
+  versions: [
+    {
+      version: 'v1alpha1',
+      spec: z.object({ size: z.string() }),
+      to: ({ spec: { size }, metadata }) => ({
+        spec: { nodes: Number(size) },
+        metadata: { annotations: { ...metadata.annotations, size } },
+      }),
+      from: ({ spec: { nodes }, status }) => ({ spec: { size: String(nodes + (status?.ready ?? 0)) } }),
+    },
+    {
+      version: 'v1beta1',
+      spec: z.object({ count: z.int() }),
+      to: ({ spec }) => ({ spec: { nodes: spec.count } }),
+      from: ({ spec }) => ({ spec: { count: spec.nodes } }),
+    },
+    { version: 'v1beta2', spec: z.object({ nodes: z.int() }) },
+  ],
+})
 
 interface Certificate {
   metadata: { name: string; uid: string; resourceVersion: string }
@@ -135,9 +180,19 @@ export class PlainHandler {
 }
 
 for (const cls of [DatabaseHandler, ChildOfHandler, CertificateHandler]) {
-  const { className, kind, reconcile, onDelete: deletion, owns: owned, watches: watched } = collect(cls)
+  const {
+    className,
+    kind,
+    reconcile,
+    onDelete: deletion,
+    owns: owned,
+    watches: watched,
+    validates: validators = [],
+    defaults: filling,
+  } = collect(cls)
   const children = owned.map((child) => `${child.method}:${child.kind.kind}:${child.builder}:${child.suffix ?? ''}`).sort()
+  const asked = [...validators, ...(filling === undefined ? [] : [filling])].map(({ method }) => method)
   process.stdout.write(
-    `${JSON.stringify([className, kind.kind, reconcile.method, reconcile.options.concurrency ?? null, deletion ?? null, children, watched.map((watch) => `${watch.method}:${watch.kind.kind}`)])}\n`,
+    `${JSON.stringify([className, kind.kind, reconcile.method, reconcile.options.concurrency ?? null, deletion ?? null, children, watched.map((watch) => `${watch.method}:${watch.kind.kind}`), asked])}\n`,
   )
 }

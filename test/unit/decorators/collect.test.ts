@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { checkHandlers, collect, type HandlerClass, isHandlerClass } from '../../../lib/decorators/collect.ts'
+import { defaults } from '../../../lib/decorators/defaults.ts'
 import { HandlerError, isHandlerError } from '../../../lib/decorators/handler-error.ts'
 import { HANDLER } from '../../../lib/decorators/metadata.ts'
 import { onDelete } from '../../../lib/decorators/on-delete.ts'
 import { onReconcile } from '../../../lib/decorators/on-reconcile.ts'
 import { owns } from '../../../lib/decorators/owns.ts'
+import { validates } from '../../../lib/decorators/validates.ts'
 import { watches } from '../../../lib/decorators/watches.ts'
 import { kind } from '../../../lib/resource/kind.ts'
 import { ConfigMap, Secret, Service } from '../../../lib/resource/kinds.ts'
@@ -437,5 +439,79 @@ describe('checkHandlers', () => {
 
   it('takes kinds of the same name in different groups', () => {
     checkHandlers([spec('A', 'a.ts'), spec('B', 'a.ts', 'other.example.com/v1')])
+  })
+})
+
+describe('collect, of what is asked before objects are stored', () => {
+  it('reads the methods with their options', () => {
+    class ThingHandler {
+      @onReconcile(Thing) reconcile() {}
+      @validates(Thing, { on: ['delete'], failurePolicy: 'Ignore', timeout: '3s' }) keep() {}
+      @validates(Thing) check() {}
+      @defaults(Thing) fill() {}
+    }
+    const { validates: validators, defaults: defaulter } = collect(ThingHandler)
+    expect(validators).to.deep.equal([
+      { method: 'keep', options: { on: ['delete'], failurePolicy: 'Ignore', timeout: '3s' } },
+      { method: 'check', options: {} },
+    ])
+    expect(defaulter).to.deep.equal({ method: 'fill', options: {} })
+  })
+
+  it('wants the kind that the class reconciles, in its version', () => {
+    class Strange {
+      @onReconcile(Thing) reconcile() {}
+      @validates(Secret) validate() {}
+      @defaults(kind('example.com/v2', 'Thing', { plural: 'things', scope: 'Namespaced' })) fill() {}
+    }
+    expect(complaints(Strange)).to.deep.equal([
+      'things.ts: Strange.validate(): @validates(Secret) in the class of Thing.example.com: a class answers for the kind it reconciles; make another class',
+      'things.ts: Strange.fill(): @defaults(example.com/v2) in the class of example.com/v1: a class answers for the kind it reconciles; it gets every object in the version that the class reconciles; name that one',
+    ])
+  })
+
+  it('wants a kind whose plural is known, and a class that reconciles', () => {
+    class Vague {
+      @onReconcile(Other) reconcile() {}
+      @validates(Other) validate() {}
+    }
+    expect(complaints(Vague).join()).to.contain(
+      "Vague.validate(): @validates(Other.example.com): the API server is told by the plural, which this reference does not say: kind('example.com/v1', 'Other', { plural:",
+    )
+    class Idle {
+      @validates(Thing) validate() {}
+    }
+    expect(complaints(Idle).join()).to.contain('Idle.validate(): @validates in a class without @onReconcile')
+  })
+
+  it('refuses two @defaults, mixed roles and wrong options', () => {
+    const loose = {
+      validates: validates as never as (...args: unknown[]) => Anything,
+      defaults: defaults as never as (...args: unknown[]) => Anything,
+    }
+    class Wrong {
+      @onReconcile(Thing) reconcile() {}
+      @defaults(Thing) one() {}
+      @defaults(Thing) two() {}
+      @validates(Thing) @defaults(Thing) both() {}
+      @loose.validates(Thing, { on: ['patch'], timeout: '31s', failurePolicy: 'fail', tiemout: 1 }) options() {}
+      @loose.defaults(Thing, { on: ['delete'], timeout: '1.5s' }) more() {}
+      @loose.validates(Thing) get getter() {
+        return 5
+      }
+    }
+    const lines = complaints(Wrong).join('\n')
+    for (const text of [
+      '4 times @defaults (one(), two(), both(), more()): which of them is first?',
+      'Wrong.both(): @defaults and @validates on one method: make a method of each',
+      "Wrong.options(): @validates: on: expected a list of 'create', 'update', 'delete', 'status', not [\"patch\"]",
+      'Wrong.options(): @validates: timeout: the API server waits for whole seconds, from 1 to 30, not "31s"',
+      "Wrong.options(): @validates: failurePolicy: expected 'Fail' or 'Ignore', not \"fail\"",
+      'Wrong.options(): @validates: unknown option tiemout; it takes on, failurePolicy, timeout',
+      "Wrong.more(): @defaults: on: expected a list of 'create', 'update', not [\"delete\"]",
+      'Wrong.more(): @defaults: timeout: the API server waits for whole seconds, from 1 to 30, not "1.5s"',
+      'Wrong.getter: @validates on a getter: put it on a method, such as `validate(db, old, ctx) { … }`',
+    ])
+      expect(lines).to.contain(text)
   })
 })

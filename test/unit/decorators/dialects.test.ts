@@ -25,11 +25,19 @@ const owned = [
   'services:Service:true:',
   'statefulSet:StatefulSet:true:',
 ]
-const rest = ['Database', 'reconcile', 4, { method: 'remove', finalizer: 'db.example.com/backup' }, owned, ['secret:Secret']]
+const rest = [
+  'Database',
+  'reconcile',
+  4,
+  { method: 'remove', finalizer: 'db.example.com/backup' },
+  owned,
+  ['secret:Secret'],
+  ['validate', 'fill'],
+]
 const collected = [
   ['DatabaseHandler', ...rest],
   ['ChildOfHandler', ...rest],
-  ['CertificateHandler', 'Certificate', 'reconcile', null, null, [], []],
+  ['CertificateHandler', 'Certificate', 'reconcile', null, null, [], [], []],
 ]
 
 const lines = (output: string): unknown[] => output.split('\n').map((line) => JSON.parse(line))
