@@ -128,9 +128,11 @@ const PATTERNS: readonly (readonly [RegExp, string | ((match: string, ...groups:
   ],
   // `token=…` of a URL or a connection string.
   [new RegExp(`(${KEY})=([^\\s&;,"'\\\\[\\]]+)`, 'gi'), `$1=${REDACTED}`],
-  // `Authorization: …`, as a header is written.
+  // Headers as they are written; of one with parts, all of them.
+  [/((?:set-)?cookie)(\s{0,4}:\s{0,4})(?![\s"'{[\\])[^\r\n]+/gi, `$1$2${REDACTED}`],
+  [/(authorization\s{0,4}:\s{0,4}digest) {1,4}[^\r\n]+/gi, `$1 ${REDACTED}`],
   [
-    /((?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]{0,40}token|pass(?:word|wd|phrase)|api[-_]?key)(\s{0,4}:\s{0,4})(?![\s"'{[\\])[^"'\r\n,;{}\\]+/gi,
+    /((?:proxy-)?authorization|x-[\w-]{0,40}token|pass(?:word|wd|phrase)|api[-_]?key)(\s{0,4}:\s{0,4})(?!digest |[\s"'{[\\])(?:(?:bearer|basic|negotiate|token) {1,4})?[^\s"',;{}\\]*[^\s"',;:{}\\]/gi,
     `$1$2${REDACTED}`,
   ],
 ]

@@ -139,6 +139,26 @@ describe('operations', () => {
   )
 
   it(
+    'says who leads, and that who stands by is ready',
+    inNamespace(async (t) => {
+      await t.install(Script)
+      const args = [...PROBES, ...METRICS, '--leader-elect', '--lease-name', 'observed', '--lease-namespace', t.namespace]
+      const leader = await t.startOperator({ handlers: script, args })
+      await leader.logged(/"msg":"leading"/)
+      const standby = await t.startOperator({ handlers: script, args })
+      const status = async (operator: Operator) =>
+        sampleValue((await get(await urlOf(operator, 'metrics'))).body, 'leader_election_master_status', { name: 'observed' })
+      const lease = async (operator: Operator) => (await get(`${await urlOf(operator, 'probes')}/livez/leaderElection?verbose`)).body
+      await t.until(async () => /ok: standing by for \S+\n/.test(await lease(standby)), 'the standby to know of the leader')
+      expect(await lease(leader)).to.contain('[+]leaderElection ok: leading\n')
+      expect([await status(leader), await status(standby)]).to.deep.equal([1, 0])
+      expect((await get(`${await urlOf(standby, 'probes')}/readyz`)).status).to.equal(200)
+      expect(await leader.stop()).to.equal(0)
+      await t.until(async () => (await status(standby)) === 1, 'the standby to lead')
+    }),
+  )
+
+  it(
     'shows metrics over TLS to those alone who may get them',
     inNamespace(async (t) => {
       await t.install(Script)

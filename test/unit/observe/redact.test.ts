@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { statusError } from '../../../lib/api/status-error.ts'
 import { messageOf } from '../../../lib/engine/errors.ts'
+import { Event } from '../../../lib/observe/event-object.ts'
 import { createLogger } from '../../../lib/observe/logger.ts'
 import { REDACTED, redactText, redactValue } from '../../../lib/observe/redact.ts'
+import { condition, Database, handler, stopAll, World } from '../engine/world.ts'
 
 describe('a text without credentials', () => {
   const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJl'
@@ -17,6 +19,9 @@ describe('a text without credentials', () => {
     ['{"user":"app","password":"hun\\"ter2"}', `{"user":"app","password":"${REDACTED}"}`],
     ['{\\"clientSecret\\":\\"hunter2\\"}', `{\\"clientSecret\\":\\"${REDACTED}\\"}`],
     ['-----BEGIN EC PRIVATE KEY-----\nMIG\n-----END EC PRIVATE KEY-----\nend', `${REDACTED}\nend`],
+    ['Cookie: a=hunter2; b=hunter3', `Cookie: ${REDACTED}`],
+    ['Authorization: Digest username="me", response="hunter2"', `Authorization: Digest ${REDACTED}`],
+    ['password: hunter2, user: me', `password: ${REDACTED}, user: me`],
     ['{"token":"hunter', `{"token":"${REDACTED}"`],
   ]
   for (const [text, safe] of cases) it(`is made of ${JSON.stringify(text)}`, () => expect(redactText(text)).to.equal(safe))
@@ -25,6 +30,7 @@ describe('a text without credentials', () => {
     'secrets "credentials" is forbidden: User "bob" cannot get resource "secrets" in API group "" in the namespace "shop"',
     'basic authentication is off',
     'bearer of the lease',
+    'the cookie is stale; the authorization is missing',
     'connect ECONNREFUSED 127.0.0.1:6443',
     'GET https://127.0.0.1:6443/api/v1/secrets?limit=500: no answer within 30 s',
     'the token of the service account is missing',
@@ -116,6 +122,26 @@ describe('an error about a Secret', () => {
   it('is left as it is for other kinds', () => {
     const body = JSON.stringify({ kind: 'Status', code: 422, message: 'spec.size: Invalid value: 9' })
     expect(statusError('PATCH', '/api/v1/namespaces/shop/pods/secrets-viewer', 422, {}, body).message).to.contain('Invalid value: 9')
+  })
+})
+
+describe('a handler that throws a credential', () => {
+  afterEach(stopAll)
+
+  it('does not get it into a condition, an Event or a probe', async () => {
+    const world = new World()
+    world.api.create(Database, 'a')
+    const cause = new Error('GET https://shop:hunter2@backup.test: 401')
+    const manager = await world.start(
+      handler({ reconcile: () => Promise.reject(new Error('sent Authorization: Bearer hunter2.x', { cause })) }),
+    )
+    await world.ms(1000)
+    const seen = JSON.stringify([world.api.all(Database), world.api.all(Event), manager.controllers, await manager.whenIdle()])
+    expect(condition(world.api.get(Database, 'a'), 'Ready').message).to.equal(
+      `sent Authorization: ${REDACTED}: GET https://shop:${REDACTED}@backup.test: 401`,
+    )
+    expect(world.api.all(Event)).to.have.lengthOf(1)
+    expect(seen).to.not.contain('hunter2')
   })
 })
 
