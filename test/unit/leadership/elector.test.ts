@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { LeaseLostError } from '../../../lib/leadership/lease-lost-error.ts'
-import { settle } from '../manual-clock.ts'
 import { LeaseServer, Process, SHORT } from './lease-server.ts'
 
 const { leaseMs, renewMs, retryMs } = SHORT
@@ -186,15 +185,33 @@ describe('an election', () => {
     it('does not lead by an answer that comes after what it allows', async () => {
       const server = free()
       const a = new Process(server, 'a')
-      a.way = ({ method }) => (method === 'PUT' ? { backMs: renewMs - 100 } : {})
-      // Beyond the limit of a request, and beyond the deadline: paused with the answer on its way.
+      let puts = 0
+      a.way = ({ method }) => (method === 'PUT' && ++puts === 1 ? { backMs: 100, patient: true } : {})
       a.start()
+      await server.clock.advance(10)
       a.clock.pause()
-      await server.clock.advance(renewMs + 100)
-      a.clock.resume()
-      await settle()
+      await server.clock.advance(renewMs)
+      await a.clock.resume()
+      expect(puts).to.equal(1)
       expect(a.elector.state).to.equal('standby')
+      expect(a.lost).to.deep.equal([])
+      // The next look finds that the lease is its own.
+      await server.clock.advance(1_000)
+      expect(a.elector.state).to.equal('settling')
+    })
+
+    it('acts late with a lease that somebody else made where there was none', async () => {
+      const server = new LeaseServer()
+      const a = new Process(server, 'a')
+      a.way = ({ method }) => (method === 'POST' ? { lost: 'request' } : {})
+      a.start()
+      await server.clock.advance(100)
+      server.put({})
+      await server.clock.advance(leaseMs)
+      expect(server.holder).to.equal('a')
       expect(a.ledAt).to.equal(undefined)
+      await server.clock.advance(leaseMs)
+      a.elector.check()
     })
   })
 
@@ -328,10 +345,20 @@ describe('an election', () => {
       expect(() => a.elector.check()).to.throw(LeaseLostError, /is lost/)
       expect(a.lost).to.have.length(1)
       const before = writes(server, 'a').length
-      a.clock.resume()
+      await a.clock.resume()
       await server.clock.advance(10_000)
       expect(a.lost, 'once').to.have.length(1)
       expect(writes(server, 'a')).to.have.length(before)
+    })
+
+    it('sends no renewal after its deadline, though that is the first that has its turn', async () => {
+      const [server, a] = await leader()
+      a.clock.pause()
+      await server.clock.advance(renewMs)
+      const before = server.log.length
+      await a.clock.resume()
+      expect(server.log.slice(before)).to.deep.equal([])
+      expect(a.lost).to.have.length(1)
     })
 
     it('does not touch the lease of the one who took over', async () => {
@@ -342,7 +369,7 @@ describe('an election', () => {
       await server.clock.advance(6_000)
       expect(b.elector.leads).to.equal(true)
       const before = writes(server, 'a').length
-      a.clock.resume()
+      await a.clock.resume()
       await server.clock.advance(10_000)
       await released(server, a)
       expect(writes(server, 'a')).to.have.length(before)

@@ -10,7 +10,7 @@ import type { LeaseDurations } from '../../../lib/leadership/durations.ts'
 import { Elector, type ElectorOptions } from '../../../lib/leadership/elector.ts'
 import { type Lease, PROCESS_ANNOTATION } from '../../../lib/leadership/lease.ts'
 import type { Log } from '../../../lib/resource/log.ts'
-import { ManualClock } from '../manual-clock.ts'
+import { ManualClock, settle } from '../manual-clock.ts'
 
 export const REF = { namespace: 'shop', name: 'operator' }
 export const SHORT: LeaseDurations = { leaseMs: 3_000, renewMs: 2_000, retryMs: 500 }
@@ -22,6 +22,8 @@ export interface Way {
   readonly backMs?: number
   /** The server never gets it, or its answer never comes. */
   readonly lost?: 'request' | 'answer'
+  /** The answer is read before anybody notices that it took too long, as after a pause. */
+  readonly patient?: true
   /** The server refuses it with this. */
   readonly status?: number
 }
@@ -182,9 +184,13 @@ export class ProcessClock implements Clock {
     this.#paused = true
   }
 
-  resume(): void {
+  /** What has become due has its turn, one after the other, each with what follows from it. */
+  async resume(): Promise<void> {
     this.#paused = false
-    for (const fire of this.#due.splice(0)) fire()
+    for (const fire of this.#due.splice(0)) {
+      fire()
+      await settle()
+    }
   }
 }
 
@@ -192,12 +198,12 @@ function transportOf(server: LeaseServer, who: string, clock: ProcessClock, wayO
   return {
     request: (request) =>
       new Promise<TransportResponse>((resolve, reject) => {
-        const { thereMs = 0, backMs = 0, lost, status: code } = wayOf(request)
+        const { thereMs = 0, backMs = 0, lost, patient, status: code } = wayOf(request)
         const { method, path, body, timeoutMs, signal } = request
         if (signal?.aborted) return reject(signal.reason)
         if (path.split('?')[0] !== (method === 'POST' ? COLLECTION : `${COLLECTION}/operator`))
           return reject(new ConnectionError(`no such path: ${path}`))
-        const timer = clock.after(timeoutMs, () => end(() => reject(new TimeoutError('no answer'))))
+        const timer = clock.after(patient ? 3_600_000 : timeoutMs, () => end(() => reject(new TimeoutError('no answer'))))
         const abort = () => end(() => reject(signal?.reason))
         const end = (settle: () => void) => {
           timer.cancel()

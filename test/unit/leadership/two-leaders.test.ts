@@ -70,7 +70,7 @@ async function play(told: { events: [number, Event][]; ways: Way[]; deletedAt: n
     for (const [i, at] of resumeAt) {
       if (at > step) continue
       resumeAt.delete(i)
-      all[i]?.clock.resume()
+      await all[i]?.clock.resume()
     }
     if (told.deletedAt === step) server.delete()
     for (const [at, event] of told.events) {
