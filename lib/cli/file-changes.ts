@@ -1,7 +1,7 @@
 /** Tells when a file that an operator is made of has changed. */
 
-import { type FSWatcher, statSync, watch } from 'node:fs'
-import { basename, dirname, extname, resolve, sep } from 'node:path'
+import { type Dirent, type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
+import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 
 /** Editors write a file in several steps, and a checkout writes many files. */
 const SETTLE_MS = 100
@@ -33,7 +33,7 @@ export class FileChanges {
     const files = this.#files.get(directory)
     if (files !== undefined) return void files.add(basename(file))
     this.#files.set(directory, new Set([basename(file)]))
-    this.#open(`${directory} `, directory, false, (name) => {
+    this.#open(`${directory} `, directory, (name) => {
       if (name !== null && this.#files.get(directory)?.has(name) !== true) return
       for (const root of this.#roots) if (dirname(root) === directory) this.#watchTree(root)
       this.#touch()
@@ -58,17 +58,30 @@ export class FileChanges {
     this.#watchers.clear()
   }
 
-  #watchTree(root: string): void {
-    if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return
-    this.#open(root, root, true, (name) => {
-      if (name === null || isSource(name)) this.#touch()
+  /**
+   * Each directory by itself: the recursive watch that Node builds on Linux follows files, and never hears again of a name whose file was
+   * replaced by another one, as many editors save.
+   */
+  #watchTree(directory: string): void {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return
+    this.#open(directory, directory, (name) => {
+      if (name === null) return this.#touch()
+      if (isHidden(name)) return
+      if (EXTENSIONS.includes(extname(name))) this.#touch()
+      // A directory that is new, or made anew: what came into it before it was watched has changed, too.
+      if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory() !== true) return
+      this.#watchTree(join(directory, name))
+      this.#touch()
     })
+    for (const entry of entriesOf(directory)) {
+      if (entry.isDirectory() && !isHidden(entry.name)) this.#watchTree(join(directory, entry.name))
+    }
   }
 
-  #open(id: string, directory: string, recursive: boolean, changed: (name: string | null) => void): void {
+  #open(id: string, directory: string, changed: (name: string | null) => void): void {
     this.#watchers.get(id)?.close()
     try {
-      const watcher = watch(directory, { recursive }, (_type, name) => changed(name))
+      const watcher = watch(directory, (_type, name) => changed(name))
       // The directory has gone; if it comes back, the watch on its parent sees it.
       watcher.on('error', () => watcher.close())
       this.#watchers.set(id, watcher)
@@ -86,6 +99,14 @@ export class FileChanges {
   }
 }
 
-function isSource(name: string): boolean {
-  return EXTENSIONS.includes(extname(name)) && !name.split(sep).some((part) => part === 'node_modules' || part.startsWith('.'))
+function isHidden(name: string): boolean {
+  return name === 'node_modules' || name.startsWith('.')
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }
