@@ -151,7 +151,9 @@ export const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'kubectl rollout status deployment/app --timeout=30s',
     'kubectl set image deployment/app none=nginx:1.27',
     'kubectl set env deployment/app LEVEL=debug',
+    'kubectl rollout status deployment/app --timeout=30s',
     'kubectl set resources deployment/app --limits=cpu=200m,memory=128Mi',
+    'kubectl rollout status deployment/app --timeout=30s',
     'kubectl set serviceaccount deployment/app robot',
     'kubectl rollout status deployment/app --timeout=30s',
     'kubectl rollout history deployment/app',
@@ -236,6 +238,8 @@ export const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     ].map((what) => `kubectl describe -n described ${what}${what.startsWith('persistentvolumeclaim') ? ' | sed "/^Events/,$ d"' : ''}`),
     'kubectl apply -n described -f web.yaml -f jobs.yaml',
     'kubectl wait -n described deployment/web --for=jsonpath="{.status.replicas}"=2 --timeout=30s',
+    // Events are written a little later than what they tell of.
+    'for i in $(seq 200); do [ "$(kubectl get events -n described -o name --field-selector=type=Normal | grep -c /web)" -ge 3 ] && break; sleep 0.1; done',
     'kubectl describe -n described deployment web',
     'kubectl describe -n described replicaset',
     'kubectl describe -n described service web',
