@@ -123,7 +123,12 @@ function rolesText(t: Template, own: DeployModel, labelled: (object: Manifest) =
     '{{- range $namespace := .Values.namespaces }}\n',
     render(perNamespace, own.name, '$'),
     '{{- end }}\n',
-    render(some.filter(({ namespace }) => namespace !== each)),
+    render(some.filter(({ namespace }) => namespace === undefined)),
+    // The same namespace may be among those of the values.
+    render(
+      some.filter(({ namespace }) => namespace !== undefined && namespace !== each),
+      `${own.name}-elsewhere`,
+    ),
     '{{- else }}\n',
     render(everywhere),
     '{{- end }}\n',

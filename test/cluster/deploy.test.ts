@@ -12,7 +12,12 @@ import { Container } from './fixtures/container.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 
-describe('the manifests of tsop generate deploy', () => {
+// Whole commands and a bundle each.
+const TIMEOUT_MS = 180_000
+
+describe('the manifests of tsop generate deploy', function () {
+  this.timeout(TIMEOUT_MS)
+
   it(
     'are taken by the API server, whichever way they are installed',
     inNamespace(async (t) => {
@@ -59,7 +64,9 @@ describe('the manifests of tsop generate deploy', () => {
   )
 })
 
-describe('tsop uninstall', () => {
+describe('tsop uninstall', function () {
+  this.timeout(TIMEOUT_MS)
+
   it(
     'leaves everything as it is where nobody cleans up, and says what waits',
     inNamespace(async (t) => {

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { onReconcile, resource, z } from 'tsop'
+import { parseOptions } from '../../../lib/cli/options.ts'
+import { collect } from '../../../lib/decorators/collect.ts'
+import { type DeployModel, deployParts } from '../../../lib/generate/deploy.ts'
+import { chartFiles, splitImage } from '../../../lib/generate/helm.ts'
+import { installFile, kustomizeFiles } from '../../../lib/generate/kustomize.ts'
+import { objectName } from '../../../lib/generate/operator.ts'
+import { Template } from '../../../lib/generate/template.ts'
+import { parseYaml } from '../../../lib/resource/yaml.ts'
+
+const Widget = resource({
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  spec: z.object({ text: z.string().optional().describe('With {{ braces }}.') }),
+})
+
+class WidgetHandler {
+  @onReconcile(Widget)
+  reconcile() {}
+}
+
+const MODEL: DeployModel = {
+  operator: '@acme/widgets',
+  name: 'acme-widgets',
+  home: 'widgets',
+  namespaces: undefined,
+  specs: [collect(WidgetHandler)],
+  image: 'registry.example.com/widgets:1.2.3',
+  replicas: 2,
+  drainSeconds: 45,
+  metricsSecure: false,
+}
+
+interface Pod {
+  terminationGracePeriodSeconds: number
+  containers: [{ args: string[]; ports: { name: string; containerPort: number }[] }]
+}
+
+const podOf = (model: DeployModel) => (deployParts(model).deployment[0]!['spec'] as { template: { spec: Pod } }).template.spec
+
+describe('the Deployment of an operator', () => {
+  it('gives tsop-run options that it understands, the name it had among them', () => {
+    const { args } = podOf({ ...MODEL, namespaces: ['a', 'b'] }).containers[0]
+    const options = parseOptions(args)
+    expect(options.name).to.equal('@acme/widgets')
+    expect(options.namespaces).to.deep.equal(['a', 'b'])
+    expect(options.leader.leaseName).to.equal('acme-widgets')
+    expect(options.graceMs).to.equal(45_000)
+  })
+
+  it('leaves the pod more time than its runs', () => {
+    expect(podOf(MODEL).terminationGracePeriodSeconds).to.equal(55)
+  })
+
+  it('has the ports that tsop-run serves in a cluster', () => {
+    const ports = (model: DeployModel) => podOf(model).containers[0].ports.map(({ name, containerPort }) => `${name} ${containerPort}`)
+    expect(ports(MODEL)).to.deep.equal(['metrics 8080', 'probes 8081'])
+    expect(ports({ ...MODEL, metricsSecure: true })).to.deep.equal(['metrics 8443', 'probes 8081'])
+  })
+})
+
+describe('the ways to install', () => {
+  const parts = deployParts(MODEL)
+  const names = (text: string) => parseYaml(text).map(({ value }) => (value as { kind: string }).kind)
+
+  it('have the namespace first, then the definitions, and the Deployment last', () => {
+    const kinds = names(installFile(parts).content)
+    expect(kinds.slice(0, 3)).to.deep.equal(['Namespace', 'CustomResourceDefinition', 'ServiceAccount'])
+    expect(kinds.at(-1)).to.equal('Deployment')
+    expect(kinds).to.include.members(['ValidatingAdmissionPolicy', 'Lease', 'NetworkPolicy', 'PodDisruptionBudget', 'Service'])
+    expect(kinds).to.not.include('ServiceMonitor')
+  })
+
+  it('are of the same objects', () => {
+    const files = kustomizeFiles(parts).filter(({ path }) => !path.endsWith('kustomization.yaml'))
+    const all = files.filter(({ path }) => !path.includes('monitoring')).flatMap(({ content }) => names(content))
+    expect(all).to.have.members(names(installFile(parts).content))
+  })
+})
+
+describe('a chart', () => {
+  const files = new Map(chartFiles(MODEL, { version: '1.2.3', description: 'Widgets' }).map(({ path, content }) => [path, content]))
+
+  it('has the image and the namespaces as values', () => {
+    const values = parseYaml(files.get('helm/values.yaml') ?? '')[0]!
+    expect(values.value).to.deep.include({ replicas: 2, namespaces: [], drainSeconds: 45 })
+    expect((values.value as { image: object }).image).to.include({ repository: 'registry.example.com/widgets', tag: '1.2.3' })
+  })
+
+  it('describes all its values in its schema', () => {
+    const values = parseYaml(files.get('helm/values.yaml') ?? '')[0]!
+    const { properties } = JSON.parse(files.get('helm/values.schema.json') ?? '{}') as { properties: object }
+    expect(Object.keys(properties)).to.have.members(['global', ...Object.keys(values.value as object)])
+  })
+
+  it('leaves braces alone that are not its own', () => {
+    expect(files.get('helm/templates/crds.yaml')).to.include('With {{ "{{" }} braces }}.')
+  })
+
+  it('leaves no mark behind', () => {
+    for (const [path, content] of files) expect(content, path).to.not.include('TEMPLATE-MARK')
+  })
+})
+
+describe('a template', () => {
+  it('puts expressions into values, and lines between members', () => {
+    const t = new Template()
+    const text = t.render({
+      a: `x-${t.value('.Values.a')}`,
+      [t.lines('{{- if .Values.b }}', 'b: 1', '{{- end }}')]: true,
+      c: t.block('.Values.c'),
+    })
+    expect(text).to.equal('a: x-{{ .Values.a }}\n{{- if .Values.b }}\nb: 1\n{{- end }}\nc: {{- toYaml .Values.c | nindent 2 }}\n')
+  })
+})
+
+describe('names', () => {
+  it('of packages become names of objects', () => {
+    const names = ['@acme/database-operator', 'Shop', '9lives', '---', 'a'.repeat(80)].map(objectName)
+    expect(names).to.deep.equal(['acme-database-operator', 'shop', 'operator-9lives', 'operator', 'a'.repeat(45)])
+  })
+
+  it('of images have a tag, a port, or both', () => {
+    expect(['a', 'a:1', 'r:5000/a', 'r:5000/a:1'].map(splitImage)).to.deep.equal([
+      { repository: 'a', tag: '' },
+      { repository: 'a', tag: '1' },
+      { repository: 'r:5000/a', tag: '' },
+      { repository: 'r:5000/a', tag: '1' },
+    ])
+  })
+})
