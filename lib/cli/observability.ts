@@ -191,9 +191,12 @@ async function renewal(folder: string | undefined, log: Log, endpoint: Endpoint)
     return watchCertificate(folder, systemClock, log, (certificate) => endpoint.renew(certificate))
   }
   let timer = systemClock.after(RENEW_DAYS * DAY, renew)
-  async function renew() {
-    endpoint.renew(await ownCertificate())
+  function renew(): void {
     timer = systemClock.after(RENEW_DAYS * DAY, renew)
+    ownCertificate().then(
+      (certificate) => endpoint.renew(certificate),
+      (error) => log.warn({ err: error }, 'no new certificate could be made for the metrics'),
+    )
   }
   return () => timer.cancel()
 }
