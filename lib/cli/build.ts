@@ -85,7 +85,9 @@ async function startOf(outfile: string): Promise<number> {
     const start = performance.now()
     await promisify(execFile)(process.execPath, [...NODE_FLAGS, outfile, '--check'], { timeout: 60_000 }).catch((error) => {
       const { stderr, message } = error as { stderr?: string; message: string }
-      throw new CliError(exitCodes.configuration, `the bundle does not load: ${stderr?.trim().replace(/^tsop-run: /, '') || message}`, { cause: error })
+      throw new CliError(exitCodes.configuration, `the bundle does not load: ${stderr?.trim().replace(/^tsop-run: /, '') || message}`, {
+        cause: error,
+      })
     })
     times.push(performance.now() - start)
   }

@@ -1,5 +1,5 @@
 /** One embedded API server: its parts put together. */
-import { admissionPlugins } from './admission/plugins.ts'
+import { admissionPlugins } from './admission-control/plugins.ts'
 import { startAggregation } from './auth/aggregation.ts'
 import { type Auth, createAuth } from './auth/authenticate.ts'
 import { createCertificates, type ServerCertificates } from './auth/certificates.ts'

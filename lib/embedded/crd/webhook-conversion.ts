@@ -1,5 +1,5 @@
 /** Conversion of custom objects by a webhook (`ConversionReview` of `apiextensions.k8s.io/v1`). */
-import type { CallWebhook, ClientConfig } from '../admission/webhook-call.ts'
+import type { CallWebhook, ClientConfig } from '../admission-control/webhook-call.ts'
 import type { Core } from '../core.ts'
 import { cloneJson, equalJson, isObject } from '../json.ts'
 import { newUid } from '../object-meta.ts'
@@ -20,7 +20,7 @@ export function webhookConverter(core: Core, { webhook }: Conversion): Converter
     const uid = newUid(core.random)
     const request = { uid, desiredAPIVersion: apiVersion, objects: [object] }
     // Few servers convert anything.
-    call ??= (await import('../admission/webhook-call.ts')).createWebhookCaller(core)
+    call ??= (await import('../admission-control/webhook-call.ts')).createWebhookCaller(core)
     const review = await call(config, { kind: 'ConversionReview', apiVersion: REVIEW, request }, TIMEOUT_SECONDS).catch((error) => {
       throw failed((error as Error).message)
     })

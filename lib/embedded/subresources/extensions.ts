@@ -43,7 +43,8 @@ export function createExtensions(core: Core, auth: Auth): ReadonlyMap<string, Ex
 /** An answer that repeats the question tells, as all that is written, whose fields these are. */
 function owned({ core, type, options }: ExtensionCall, question: ApiObject, answer: ApiObject): ApiObject {
   if (question.spec === undefined || answer.spec !== question.spec) return answer
-  track(core, type, undefined, question, '', options)
+  // At once: only a conversion by a webhook would have to be waited for, and a review has none.
+  void track(core, type, undefined, question, '', options)
   const { managedFields } = question.metadata
   return managedFields === undefined ? answer : { ...answer, metadata: { ...answer.metadata, managedFields } }
 }
