@@ -14,6 +14,8 @@ const SECRETIVE =
   /(?:pass(?:word|wd|phrase)|secrets?|tokens?|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|credentials?|authorization|authentication|cookies?)$/i
 /** What ends like one of them and is none. */
 const HARMLESS = /^fencing[-_]?token$/i
+/** Names of headers, whose values follow them in a list. `Secret` alone is a kind. */
+const HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie|[\w-]+[-_](?:token|key|secret|password))$/i
 /** The parts of a Secret; those of a ConfigMap cannot be told apart. */
 const BODIES = new Set(['data', 'stringData', 'binaryData'])
 
@@ -76,7 +78,7 @@ class Walk {
       if (this.#left <= 0) break
       // `['Authorization', 'Basic …']`, as Node keeps raw headers.
       const before = i > 0 ? values[i - 1] : undefined
-      safe.push(this.value(value, '', hidden || (typeof before === 'string' && isSecretive(before))))
+      safe.push(this.value(value, '', hidden || (typeof before === 'string' && HEADER.test(before))))
     }
     return safe
   }

@@ -149,7 +149,35 @@ const LINES = 15
  *
  * @throws HandlerError for a class that cannot be run; Error for a kind that nobody defines, or a definition that the server refuses
  */
+/** A name that is mistyped would quietly do nothing: an operator that never runs, for example. */
+const OPTIONS: Readonly<Record<keyof EmbeddedOptions, true>> = {
+  handlers: true,
+  kinds: true,
+  objects: true,
+  clock: true,
+  now: true,
+  simulate: true,
+  name: true,
+  namespaces: true,
+  concurrency: true,
+  start: true,
+  patience: true,
+  onLog: true,
+}
+
+function checkOptions(options: EmbeddedOptions): void {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(OPTIONS, name))
+      throw new TypeError(`embedded: there is no option ${name}; there are ${Object.keys(OPTIONS).join(', ')}`)
+  }
+  const { clock, start } = options
+  if (clock !== undefined && clock !== 'manual' && clock !== 'real')
+    throw new TypeError(`clock: expected 'manual' or 'real', not ${JSON.stringify(clock)}`)
+  if (start !== undefined && typeof start !== 'boolean') throw new TypeError(`start: expected true or false, not ${JSON.stringify(start)}`)
+}
+
 export async function embedded(options: EmbeddedOptions = {}): Promise<TestCluster> {
+  checkOptions(options)
   const manual = options.clock === 'real' ? undefined : new ManualClock(startOf(options))
   // Before a server is there that would have to be closed.
   const handlers = await handlersOf(options.handlers ?? [])
