@@ -135,6 +135,8 @@ export class CertificateStore {
       else await client.update(Secret, { ...found, data: { ...found.data, ...data } }, options)
       return { stored: next, made: true }
     } catch (error) {
+      // Where only the leader may write (tsop generate fence), it will.
+      if (isForbidden(error) && !leads()) return { made: false }
       if (!isConflict(error) && !isAlreadyExists(error)) throw error
       const theirs = readStored(await client.get(Secret, secret, options))
       return { ...(theirs === undefined ? {} : { stored: theirs }), made: leads() }

@@ -37,6 +37,8 @@ describe('the reference', () => {
     ['@onDelete', 'lib/decorators/on-delete.ts', 'DeleteOptions'],
     ['@owns', 'lib/decorators/owns.ts', 'OwnsOptions'],
     ['@watches', 'lib/resource/handler-spec.ts', 'WatchOptions'],
+    ['@validates', 'lib/resource/handler-spec.ts', 'ValidatesOptions'],
+    ['@defaults', 'lib/resource/handler-spec.ts', 'DefaultsOptions'],
   ]
   for (const [decorator, file, options] of decorators) {
     it(`names every option of ${decorator}, and says its contract under five headings`, () => {
@@ -49,6 +51,14 @@ describe('the reference', () => {
     })
   }
 
+  it('names what @validates and @defaults both take, and all that they get', () => {
+    const page = read('docs/reference/decorators.md')
+    const listed = table(section(page, '## Options of admission')).flatMap(([option = '']) => codes(option))
+    expect(listed).to.deep.equal(members('lib/resource/handler-spec.ts', 'AdmissionOptions'))
+    const told = section(page, '## `@validates(Kind, options)`')
+    for (const name of members('lib/resource/admission-context.ts', 'AdmissionContext')) expect(told).to.include(`\`${name}`)
+  })
+
   it('names every option and member of tsop/testing', () => {
     const page = read('docs/reference/testing.md')
     const lists: [string, string, string][] = [
@@ -56,6 +66,7 @@ describe('the reference', () => {
       ['## The cluster', 'lib/testing/embedded.ts', 'TestCluster'],
       ['## Requests', 'lib/testing/requests.ts', 'LoggedRequest'],
       ['## Faults', 'lib/testing/faults.ts', 'TestFaults'],
+      ['## `assertRoundTrips(kind, options)`', 'lib/testing/round-trips.ts', 'RoundTripOptions'],
     ]
     for (const [heading, file, name] of lists) {
       const listed = table(section(page, heading)).map(([member = '']) => /^`(\w+)/.exec(member)?.[1])
