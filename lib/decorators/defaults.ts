@@ -11,8 +11,8 @@ export type Defaulted<O> = void | undefined | O
 export type DefaultMethod<O> = (object: O, old: O | undefined, context: AdmissionContext) => Defaulted<O> | Promise<Defaulted<O>>
 
 /**
- * Fills in what the author of an object left open, before the API server checks and stores it. What `.default()` in the schema can say comes
- * first: that needs no operator that answers.
+ * Fills in what the author of an object left open, before the API server checks and stores it. What `.default()` in the schema can say,
+ * it should: that needs no operator that answers.
  *
  * Flow: after the schema's defaults, before its checks. It changes the object, or returns another one; the difference is what is stored.
  *
