@@ -3,7 +3,8 @@
  * and for the operator itself, which reaches it like any other.
  */
 
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
@@ -72,11 +73,15 @@ export async function startEmbedded({ persist }: Options, cwd: string): Promise<
     await mkdir(join(cwd, FOLDER), { recursive: true })
     await writeFile(join(cwd, FOLDER, '.gitignore'), '*\n')
     await writeFile(file, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
+    // Also where a second signal ends the process at once.
+    const forget = () => rmSync(file, { force: true })
+    process.once('exit', forget)
     return {
       kubeconfig: file,
       services: server.core.services,
       async close() {
-        await rm(file, { force: true })
+        process.off('exit', forget)
+        forget()
         await server.close()
       },
     }

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM: the first asks to stop, the second ends the process at once. */
+/** Ctrl-C, SIGTERM, and the end of the terminal: the first asks to stop, the second ends the process at once. */
 
 import { exitCodes } from './exit-codes.ts'
 import { isSupervised } from './supervisor.ts'
@@ -15,7 +15,7 @@ export class Stopped extends Error {
   }
 }
 
-/** Aborted at the first SIGINT or SIGTERM, and when the supervisor of `--watch` is gone. `dispose` gives the signals back. */
+/** Aborted at the first SIGINT, SIGTERM or SIGHUP, and when the supervisor of `--watch` is gone. `dispose` gives the signals back. */
 export function stopSignal(): { signal: AbortSignal; dispose: () => void } {
   const stop = new AbortController()
   const ask = (name: NodeJS.Signals) => {
@@ -25,10 +25,11 @@ export function stopSignal(): { signal: AbortSignal; dispose: () => void } {
   const orphaned = () => stop.abort(new Stopped('the supervisor has gone'))
   process.on('SIGINT', ask)
   process.on('SIGTERM', ask)
+  process.on('SIGHUP', ask)
   if (isSupervised()) process.on('disconnect', orphaned)
   return {
     signal: stop.signal,
-    dispose: () => void process.off('SIGINT', ask).off('SIGTERM', ask).off('disconnect', orphaned),
+    dispose: () => void process.off('SIGINT', ask).off('SIGTERM', ask).off('SIGHUP', ask).off('disconnect', orphaned),
   }
 }
 

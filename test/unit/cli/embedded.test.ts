@@ -75,6 +75,21 @@ describe('tsop-run without a cluster', function () {
     expect(fs.existsSync(file(p, '.tsop/kubeconfig'))).to.equal(false)
   })
 
+  it('leaves none when it is ended at once, nor when its terminal closes', async () => {
+    const p = project()
+    const running = p.start([])
+    await running.hears(/"msg":"ready"/)
+    running.child.kill('SIGHUP')
+    expect((await running.ended).code).to.equal(0)
+    expect(fs.existsSync(file(p, '.tsop/kubeconfig'))).to.equal(false)
+    const impatient = p.start([])
+    await impatient.hears(/"msg":"ready"/)
+    impatient.child.kill('SIGTERM')
+    impatient.child.kill('SIGINT')
+    await impatient.ended
+    expect(fs.existsSync(file(p, '.tsop/kubeconfig'))).to.equal(false)
+  })
+
   it('starts anew where KUBECONFIG still names the server of a process that was killed', async () => {
     const p = project()
     const env = { KUBECONFIG: file(p, '.tsop/kubeconfig') }

@@ -61,9 +61,10 @@ describe('fields without credentials', () => {
 
   it('name objects at any depth instead of showing them', () => {
     const secret = { kind: 'Secret', metadata: { name: 'credentials', namespace: 'shop' }, data: { a: 'aHVudGVyMg==' } }
-    expect(redactValue({ a: [{ b: { secret } }], list: { items: [secret] } })).to.deep.equal({
+    expect(redactValue({ a: [{ b: { secret } }], list: { items: [secret] }, owns: ['Secret', 'Service'] })).to.deep.equal({
       a: [{ b: { secret: 'Secret shop/credentials' } }],
       list: { items: ['Secret shop/credentials'] },
+      owns: ['Secret', 'Service'],
     })
   })
 

@@ -15,6 +15,14 @@ async function failure(options: object): Promise<string> {
 }
 
 describe('embedded() refuses', () => {
+  it('options that it does not know, and values that they do not take', async () => {
+    expect(await failure({ handler: [DatabaseHandler] })).to.match(
+      /^TypeError: embedded: there is no option handler; there are handlers, kinds,/,
+    )
+    expect(await failure({ clock: 'slow' })).to.equal(`TypeError: clock: expected 'manual' or 'real', not "slow"`)
+    expect(await failure({ start: 'no' })).to.equal('TypeError: start: expected true or false, not "no"')
+  })
+
   it('what is no handler', async () => {
     class Plain {}
     expect(await failure({ handlers: [Plain] })).to.match(/^HandlerError: Plain: no method is decorated with @onReconcile/)
