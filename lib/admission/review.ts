@@ -68,7 +68,7 @@ export async function reviewed(
   const abort = new AbortController()
   const warnings: string[] = []
   try {
-    const answer = await within(webhook, tools.clock, abort, () =>
+    const answer = await within(webhook, tools.clock, () =>
       asked(webhook, instance, request, sent, operation, context(request, operation, abort.signal, warnings, log)),
     )
     return { uid, ...answer, ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }
@@ -93,7 +93,8 @@ async function asked(
   context: AdmissionContext,
 ): Promise<Answer> {
   const old = declared(webhook, request.oldObject)
-  const object = operation === 'delete' ? (old as KubeObject) : (declared(webhook, sent) as KubeObject)
+  // Where it is about to go, there is only what was.
+  const object = declared(webhook, sent) as KubeObject
   if (!isSelected(webhook, object) && !(old !== undefined && isSelected(webhook, old))) return { allowed: true }
   if (operation === 'update' && old !== undefined && isUntouched(object, old)) return { allowed: true }
   const method = (instance as Record<string, (...args: unknown[]) => unknown>)[webhook.method]
@@ -230,16 +231,12 @@ function context(
 
 class LateError extends Error {}
 
-async function within<T>({ limitMs, ...webhook }: Webhook, clock: Clock, abort: AbortController, call: () => Promise<T>): Promise<T> {
+async function within<T>({ limitMs, ...webhook }: Webhook, clock: Clock, call: () => Promise<T>): Promise<T> {
   let late: (error: Error) => void = () => {}
   const deadline = new Promise<never>((_, reject) => {
     late = reject
   })
-  const timer = clock.after(limitMs, () => {
-    const error = new LateError(`${called(webhook)} did not answer within ${limitMs / 1000} s`)
-    late(error)
-    abort.abort(error)
-  })
+  const timer = clock.after(limitMs, () => late(new LateError(`${called(webhook)} did not answer within ${limitMs / 1000} s`)))
   try {
     const running = call()
     // Nobody waits for it after the deadline.

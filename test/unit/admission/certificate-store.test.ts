@@ -63,7 +63,7 @@ describe('the certificate that an operator looks after', () => {
     await server.close()
   })
 
-  function replica(leads: () => boolean = () => true) {
+  function replica(leads: () => boolean = () => true, refused: () => boolean = () => false) {
     const served: KeyPair[] = []
     const published: string[] = []
     const lines: Line[] = []
@@ -76,6 +76,7 @@ describe('the certificate that an operator looks after', () => {
       hosts: [HOST],
       leads,
       publish: async (authorities) => {
+        if (refused()) throw new Error('nobody may write')
         published.push(authorities)
         await publishAuthorities(client, targets, authorities)
       },
@@ -171,6 +172,24 @@ describe('the certificate that an operator looks after', () => {
     await clock.advance(60_000)
     await clock.advance(10_000)
     expect(standby.served.at(-1)?.cert).to.equal(fresh)
+  })
+
+  it('stays the old one as long as a new one cannot be trusted', async () => {
+    let isRefused = false
+    const { store, served } = replica(undefined, () => isRefused)
+    await store.start()
+    const before = await client.get(Secret, secret)
+    isRefused = true
+    clock.jump(61 * DAY)
+    await store.look()
+    expect((await client.get(Secret, secret)).data, 'standbys would serve it').to.deep.equal(before.data)
+    expect(served).to.have.length(1)
+    isRefused = false
+    const looked = store.look()
+    await clock.advance(1)
+    await clock.advance(10_000)
+    await looked
+    expect(served).to.have.length(2)
   })
 
   it('is written back where somebody took the authority away', async () => {
