@@ -9,6 +9,7 @@ import { COMMANDS } from '../lib/cli/commands.ts'
 import { COMMON_OPTIONS, GENERATORS } from '../lib/cli/generate.ts'
 import { ADD_OPTIONS, INIT_OPTIONS } from '../lib/cli/init.ts'
 import { optionTable } from '../lib/cli/option-rows.ts'
+import { UNINSTALL_OPTIONS } from '../lib/cli/uninstall.ts'
 
 const PAGE = fileURLToPath(new URL('../docs/reference/tsop.md', import.meta.url))
 
@@ -23,6 +24,7 @@ export async function tables(): Promise<Map<string, string>> {
     ['add', optionTable(ADD_OPTIONS)],
     ['generate', optionTable(COMMON_OPTIONS)],
     ['build', optionTable(BUILD_OPTIONS)],
+    ['uninstall', optionTable(UNINSTALL_OPTIONS)],
   ])
   for (const [name, { load }] of Object.entries(GENERATORS)) {
     const { options } = await load()

@@ -15,7 +15,14 @@ import { Uninstall } from './uninstall-steps.ts'
 export const UNINSTALL_OPTIONS: readonly OptionRow[] = [
   { name: 'kubeconfig', value: 'FILE', sentence: 'Take the cluster from this kubeconfig; otherwise $KUBECONFIG or ~/.kube/config.' },
   { name: 'context', value: 'NAME', sentence: 'Use this context of the kubeconfig instead of its current one.' },
-  ...OPERATOR_OPTIONS.filter(({ name }) => name !== 'metrics-secure'),
+  ...OPERATOR_OPTIONS.filter(({ name }) => name === 'name' || name === 'home'),
+  {
+    name: 'namespace',
+    short: 'n',
+    value: 'NAME',
+    multiple: true,
+    sentence: 'The operator serves only this namespace, as told to generate deploy; may be given several times.',
+  },
   { name: 'keep-data', sentence: 'Keep the custom resources, what they own, and their definitions; only the operator goes.' },
   {
     name: 'only-resources',
