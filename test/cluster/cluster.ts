@@ -56,7 +56,7 @@ export interface World {
   until<T>(ask: () => T | Promise<T>, what: string | (() => string), options?: UntilOptions): Promise<Truthy<T>>
   /**
    * Starts `tsop-run` on the test's namespace. It ends with the test. Where roles have been generated for these handlers, it runs as the
-   * service account that has them, and may do nothing else.
+   * service account that has them, and may do nothing else; not with a `KUBECONFIG` of its own in `env`.
    */
   startOperator(options: OperatorOptions): Promise<Operator>
   /** Called at the end of the test, the last one first. */
@@ -105,7 +105,7 @@ export function inNamespace(body: (t: World) => Promise<void>): () => Promise<vo
         until,
         async startOperator(options) {
           const where = options.allNamespaces ? ['--all-namespaces'] : ['--namespace', namespace]
-          const role = generatedRole(options.handlers)
+          const role = options.env?.['KUBECONFIG'] === undefined ? generatedRole(options.handlers) : undefined
           restricted ??= role === undefined ? undefined : asGenerated(world, role)
           const operator = await Operator.start({ ...options, args: [...where, ...(options.args ?? [])] }, (await restricted) ?? kubeconfig)
           operators.push(operator)
