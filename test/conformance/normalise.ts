@@ -117,6 +117,7 @@ class Normaliser {
         .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '<token>')
         .replace(/hash=[0-9A-F]{20,}/g, 'hash=<hash>')
         .replace(/\b10\.0\.0\.\d+\b/g, (address) => (this.#chosen.sent.includes(address) ? address : '<ip>'))
+        .replace(/(?<=^duplicate nodePort: \{\w+ )\d+/, '<node port>')
         .replace(/(?<=^Duplicate value: )3\d{4}$/, '<node port>')
         .replace(/(?<=\d:)3\d{4}(?=\/(TCP|UDP))/g, '<node port>')
         // Inside of a text that shows an object.

@@ -166,7 +166,7 @@ export const cases: readonly Case[] = [
         headers: { accept: PRINTED },
         pick: ({ rows, ...rest }) => ({
           ...rest,
-          rows: rows?.map(({ cells }: Body) => cells.map((cell: unknown) => (/^\d+y/.test(String(cell)) ? 'years' : cell))),
+          rows: rows?.map(({ cells }: Body) => ({ cells: cells.map((cell: unknown) => (/^\d+y/.test(String(cell)) ? 'years' : cell)) })),
         }),
       })
       await t.get(`${t.group}/v1/things/b`, { headers: { accept: PRINTED } })

@@ -159,7 +159,7 @@ export class Client {
       case 'create':
         return t.post(to(all, operation.query), this.#object(operation, operation.content))
       case 'update':
-        return t.put(to(one, operation.query), this.#object(operation, operation.content, operation.version))
+        return t.put(to(one, operation.query), this.#object(operation, operation.content, dry(operation) ? 'none' : operation.version))
       case 'merge':
       case 'strategic':
         return t[op](to(one, operation.query), this.#versioned(operation, operation.content, operation.version))
@@ -220,6 +220,9 @@ export class Client {
     return version === 'none' ? undefined : seen.at(version === 'current' ? -1 : -2)
   }
 }
+
+/** A PUT that creates, in a dry run, repeats the version that it was given, whatever that was. */
+const dry = ({ query }: { query: string }) => query.includes('dryRun')
 
 /** Every namespace gets this one of its own, some time. */
 export const OWN = 'fieldSelector=metadata.name!%3Dkube-root-ca.crt'

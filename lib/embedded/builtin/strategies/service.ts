@@ -1,7 +1,7 @@
 /** Services: defaults, addresses, node ports, and what their types allow. */
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../field-error.ts'
 import { dnsLabel, dnsSubdomain, labelName, portNumber, qualifiedName } from '../../names.ts'
-import { type ApiError, internalError, invalidError } from '../../status.ts'
+import { type ApiError, internalError, invalidError, plainError } from '../../status.ts'
 import type { ApiObject, Strategy, WriteContext } from '../../types.ts'
 import { freeAddress, freeNodePort, hasNodePorts, isInRange, isNodePort, usedAddresses, usedNodePorts } from './addresses.ts'
 import {
@@ -102,13 +102,13 @@ function patchAllocated(spec: Part, old: Part): void {
     }
   }
   if (hasNodePorts(spec) && hasNodePorts(old)) {
-    const taken = new Set((spec.ports ?? []).map((port: Part) => port.nodePort).filter(Boolean))
+    // By name: a client may have changed all else of a port.
+    const before = new Map<string, number>((old.ports ?? []).map(({ name = '', nodePort }: Part) => [name, nodePort]))
+    const kept = new Set((spec.ports ?? []).map((port: Part) => port.nodePort).filter(Boolean))
     for (const [, port] of entries(spec.ports)) {
-      if (port.nodePort) continue
-      const same = (old.ports ?? []).find(
-        (each: Part) => each.port === port.port && each.protocol === port.protocol && !taken.has(each.nodePort),
-      )
-      if (same?.nodePort) port.nodePort = same.nodePort
+      const nodePort = before.get(port.name ?? '')
+      if (port.nodePort || !nodePort || kept.has(nodePort)) continue
+      port.nodePort = nodePort
     }
   }
   if (needsHealthCheck(spec) && needsHealthCheck(old) && !spec.healthCheckNodePort) spec.healthCheckNodePort = old.healthCheckNodePort
@@ -125,7 +125,7 @@ function dropTypeFields(spec: Part, old: Part): void {
     for (const member of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) delete spec[member]
   }
   if (!hasNodePorts(spec) && spec.type !== 'LoadBalancer') {
-    if (sameNodePorts(spec, old)) for (const [, port] of entries(spec.ports)) delete port.nodePort
+    if (noNewNodePorts(spec, old)) for (const [, port] of entries(spec.ports)) delete port.nodePort
   }
   if (spec.type === 'ExternalName' && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
   if (!isExternal(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy
@@ -147,7 +147,7 @@ function allocate(object: ApiObject, old: ApiObject | undefined, context: WriteC
   spec.ipFamilyPolicy ??= anyFamily ? 'RequireDualStack' : 'SingleStack'
   if (count(spec.ipFamilies) === 0) spec.ipFamilies = anyFamily ? ['IPv4', 'IPv6'] : ['IPv4']
   if (!isHeadless(spec)) allocateAddress(object, old, context)
-  if (hasNodePorts(spec)) allocateNodePorts(object, context)
+  if (hasNodePorts(spec)) allocateNodePorts(object, old, context)
 }
 
 function notConfigured(object: ApiObject, { type }: WriteContext, what: string): ApiError {
@@ -177,23 +177,23 @@ function allocateAddress(object: ApiObject, old: ApiObject | undefined, context:
   if (problem != null) throw invalidError(context.type, object.metadata.name ?? '', [invalid('spec.clusterIPs', [spec.clusterIP], problem)])
 }
 
-/** A client that changes the type and knows nothing of node ports sends back those that it got. */
-function sameNodePorts(spec: Part, old: Part): boolean {
-  const all = ({ ports }: Part) => new Set((ports ?? []).map((port: Part) => port.nodePort).filter(Boolean))
-  const [now, before] = [all(spec), all(old)]
-  return now.size === before.size && [...now].every((port) => before.has(port))
+/** A client that changes the type and knows nothing of node ports sends back those that it got, or some of them. */
+function noNewNodePorts(spec: Part, old: Part): boolean {
+  const before = new Set((old.ports ?? []).map((port: Part) => port.nodePort))
+  return (spec.ports ?? []).every((port: Part) => !port.nodePort || before.has(port.nodePort))
 }
 
 /** Ports of a service that have one on the nodes, in their order. */
-type NodePorts = { readonly port: number; readonly nodePort: number }[]
+type NodePorts = { readonly port: number; readonly protocol: string; readonly nodePort: number }[]
 
 /** A dry run takes none: it answers with numbers that cannot be ports on nodes. */
 const dryRunNodePort = (mine: NodePorts) => Math.max(32_768, ...mine.map(({ nodePort }) => nodePort)) + 1
 
-function allocateNodePorts(object: ApiObject, context: WriteContext): void {
+function allocateNodePorts(object: ApiObject, old: ApiObject | undefined, context: WriteContext): void {
   const { spec } = object
   const creates = context.operation === 'create'
   const others = usedNodePorts(object, context)
+  const kept = new Set((old?.spec.ports ?? []).map((port: Part) => port.nodePort))
   const mine: NodePorts = []
   for (const [i, port] of entries(spec.ports)) {
     const refuse = (text: string) =>
@@ -205,11 +205,18 @@ function allocateNodePorts(object: ApiObject, context: WriteContext): void {
       const doubled = creates && same !== port.nodePort && mine.some(({ nodePort }) => nodePort === port.nodePort)
       if (others.has(port.nodePort) || doubled) throw refuse('provided port is already allocated')
     } else {
-      const free = same ?? (context.dryRun ? dryRunNodePort(mine) : freeNodePort(object, taken(others, mine)))
+      const free =
+        same ??
+        (context.dryRun ? dryRunNodePort(mine.filter(({ nodePort }) => !kept.has(nodePort))) : freeNodePort(object, taken(others, mine)))
       if (free == null) throw internalError('failed to allocate a nodePort: range is full')
       port.nodePort = free
     }
-    mine.push({ port: port.port, nodePort: port.nodePort })
+    // A merge of lists by number may leave two that were one; a real server notices here, before it validates.
+    const [protocol, nodePort] = [port.protocol, port.nodePort]
+    if (!creates && mine.some((each) => each.protocol === protocol && each.nodePort === nodePort)) {
+      throw plainError(`duplicate nodePort: {${protocol} ${nodePort}}`)
+    }
+    mine.push({ port: port.port, protocol, nodePort })
   }
   if (needsHealthCheck(spec) && !spec.healthCheckNodePort) spec.healthCheckNodePort = freeNodePort(object, taken(others, mine))
 }
