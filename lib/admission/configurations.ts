@@ -100,6 +100,22 @@ export function withConversion(
   return { ...crd, spec: { ...crd.spec, conversion: conversionStanza(endpoint) } }
 }
 
-export function conversionStanza(endpoint: Endpoint): object {
+/**
+ * The merge patch that a definition needs before `wanted` can be applied to it: it may name the other of Service and URL, which a server-side apply
+ * would leave, and both are one too many. Undefined where it needs none.
+ */
+export function conversionSwitch(wanted: CustomResourceDefinition, live: CustomResourceDefinition): object | undefined {
+  const next = clientConfigOf(wanted)
+  const now = clientConfigOf(live)
+  if (next === undefined || now === undefined || 'url' in next === 'url' in now) return undefined
+  const clientConfig = { ...('url' in next ? { service: null } : { url: null }), caBundle: null, ...next }
+  return { spec: { conversion: { webhook: { clientConfig } } } }
+}
+
+function clientConfigOf({ spec }: CustomResourceDefinition): object | undefined {
+  return (spec['conversion'] as { webhook?: { clientConfig?: object } } | undefined)?.webhook?.clientConfig
+}
+
+function conversionStanza(endpoint: Endpoint): object {
   return { strategy: 'Webhook', webhook: { clientConfig: clientConfig(endpoint, CONVERT_PATH), conversionReviewVersions: ['v1'] } }
 }

@@ -1,6 +1,6 @@
 /** `--install-crds`: puts the definitions of the handlers' resources into the cluster and waits until they are served. */
 
-import { type Endpoint, withConversion } from '../admission/configurations.ts'
+import { conversionSwitch, type Endpoint, withConversion } from '../admission/configurations.ts'
 import type { Client } from '../api/client.ts'
 import type { Clock } from '../api/clock.ts'
 import { isForbidden } from '../api/status-error.ts'
@@ -61,6 +61,9 @@ export async function installCrds(crds: readonly CustomResourceDefinition[], con
     const { name } = crd.metadata
     try {
       const options = { fieldManager: FIELD_MANAGER, force: true, signal }
+      const live = crd.spec?.['conversion'] === undefined ? undefined : await client.find(CrdKind, { name }, { signal })
+      const value = live === undefined ? undefined : conversionSwitch(crd, live)
+      if (value !== undefined) await client.patch(CrdKind, { name }, { type: 'merge', value }, { fieldManager: FIELD_MANAGER, signal })
       await patiently(clock, signal, PATIENCE_MS, isBusy, () => client.apply(CrdKind, crd, options))
     } catch (error) {
       signal.throwIfAborted()

@@ -59,7 +59,7 @@ function portOf(text: string | undefined): number | undefined {
 function urlOf(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined
   const url = URL.parse(text)
-  if (url?.protocol !== 'https:' || url.username !== '' || url.search !== '' || url.hash !== '')
+  if (url?.protocol !== 'https:' || url.port === '0' || url.username !== '' || url.search !== '' || url.hash !== '')
     throw usage(`--webhook-url ${text}: expected a URL such as https://192.0.2.1:9443`)
   return url
 }

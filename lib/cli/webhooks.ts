@@ -67,7 +67,7 @@ function inProcess(given: WebhooksOptions, answer: WebhookService, services: Ser
   const service = { namespace: 'default', name: `${objectName(given.name)}-webhook` }
   services.set(`${service.namespace}/${service.name}`, answer)
   const endpoint = { service }
-  return { endpoint, register: () => register(given, service.name, endpoint, []), lead() {} }
+  return { endpoint, register: () => register(given, [service.name, urlName(given)], endpoint, []), lead() {} }
 }
 
 /** `url` undefined: this machine, at any free port. */
@@ -86,10 +86,10 @@ async function byUrl(
   undo.push(() => server.close())
   await follow(given, server, undo)
   const endpoint = { url: url?.href ?? `https://127.0.0.1:${server.port}`, caBundle: authorities }
-  // Not those of the operator in the cluster, if there is one.
-  const name = `${objectName(given.name)}-tsop-run`
+  // What the operator in a cluster has stays; on the embedded server it is what an earlier start, without --watch, has left in its file.
+  const names = [urlName(given), ...(given.cluster.source === 'embedded' ? [`${objectName(given.name)}-webhook`] : [])]
   given.log.info({ url: endpoint.url }, 'the API server asks this process about objects, for as long as it runs')
-  return { endpoint, register: () => register(given, name, endpoint, undo), lead() {} }
+  return { endpoint, register: () => register(given, names, endpoint, undo), lead() {} }
 }
 
 async function byService(given: WebhooksOptions, answer: WebhookService, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
@@ -188,10 +188,15 @@ async function follow({ options, log }: WebhooksOptions, server: WebhookServer, 
   undo.push(async () => end())
 }
 
-/** Writes the configurations, and takes them away again where `undo` is to do it. */
+const urlName = ({ name }: WebhooksOptions) => `${objectName(name)}-tsop-run`
+
+/**
+ * Writes the configurations under the first of the names, and takes them away again where `undo` is to do it. Those under the other names, which
+ * earlier starts have left, go.
+ */
 async function register(
   { handlers, options, client }: WebhooksOptions,
-  name: string,
+  [name = '', ...others]: readonly string[],
   endpoint: Endpoint,
   undo: (() => Promise<void>)[],
 ): Promise<void> {
@@ -210,10 +215,12 @@ async function register(
   }
   // What an earlier start wrote, whose handlers had more to say.
   for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'] as const) {
-    if (wanted.some((configuration) => configuration.kind === kind)) continue
-    await client.delete(kindOf({ kind }), { name }).catch((error) => {
-      if (!isNotFound(error)) throw error
-    })
+    const isWanted = wanted.some((configuration) => configuration.kind === kind)
+    for (const stale of isWanted ? others : [name, ...others]) {
+      await client.delete(kindOf({ kind }), { name: stale }).catch((error) => {
+        if (!isNotFound(error)) throw error
+      })
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Methods of @validates and @defaults, and conversions, as an API server asks them over TLS. */
 import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
+import { conversionSwitch } from '../../lib/admission/configurations.ts'
 import { collect } from '../../lib/decorators/collect.ts'
 import { definitionsOf } from '../../lib/generate/crds.ts'
 import { operatorPermissions, roles } from '../../lib/generate/rbac.ts'
@@ -125,7 +126,14 @@ describe('admission by a Service', () => {
       const configurations = JSON.parse(JSON.stringify(parts.configurations)) as Configuration[]
       for (const { webhooks } of configurations) for (const { clientConfig } of webhooks) clientConfig.service.port = port
       const here = { ...parts.service[0], spec: { type: 'ExternalName', externalName: 'localhost' } }
-      await t.apply(here, ...parts.certificate, ...configurations, ...definitionsOf(model.specs, { service }))
+      await t.apply(here, ...parts.certificate, ...configurations)
+      for (const crd of definitionsOf(model.specs, { service })) {
+        // The tests above have left a URL in it.
+        const live = await t.client.find(Definition, { name: crd.metadata.name })
+        const value = live === undefined ? undefined : conversionSwitch(crd, live)
+        if (value !== undefined) await t.client.patch(Definition, { name: crd.metadata.name }, { type: 'merge', value })
+        await t.client.apply(Definition, crd as never, { fieldManager: 'test', force: true })
+      }
       t.onEnd(async () => {
         for (const { kind: name, metadata } of configurations) await t.kubectl('delete', name, metadata.name)
       })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { webhookConfigurations, withConversion } from '../../../lib/admission/configurations.ts'
+import { conversionSwitch, webhookConfigurations, withConversion } from '../../../lib/admission/configurations.ts'
 import { needsServing } from '../../../lib/admission/webhooks.ts'
 import { collect } from '../../../lib/decorators/collect.ts'
 import { defaults, onReconcile, resource, validates, z } from '../../../lib/index.ts'
@@ -117,5 +117,17 @@ describe('the conversion of a definition', () => {
     expect(Box.crd.spec).to.not.have.property('conversion')
     const Plain = resource({ group: 'a.example.com', version: 'v1', kind: 'Plain', spec: z.object({}) })
     expect(withConversion(Plain, endpoint)).to.equal(Plain.crd)
+  })
+
+  it('takes the place of one that names the other of Service and URL', () => {
+    const byService = withConversion(Box, endpoint)!
+    const byUrl = withConversion(Box, { url: 'https://192.0.2.1', caBundle: 'PEM' })!
+    expect(conversionSwitch(byUrl, byService)).to.deep.equal({
+      spec: { conversion: { webhook: { clientConfig: { service: null, url: 'https://192.0.2.1/convert', caBundle: 'UEVN' } } } },
+    })
+    const back = conversionSwitch(withConversion(Box, { service: endpoint.service })!, byUrl)
+    expect(back).to.have.nested.property('spec.conversion.webhook.clientConfig').that.includes({ url: null, caBundle: null })
+    expect(conversionSwitch(byUrl, byUrl)).to.equal(undefined)
+    expect(conversionSwitch(byUrl, Box.crd)).to.equal(undefined)
   })
 })

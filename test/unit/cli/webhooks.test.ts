@@ -82,6 +82,18 @@ describe('tsop-run with handlers that answer the API server', function () {
     await running.ended
   })
 
+  it('is asked again after it was killed, however it was asked before, on a server whose objects are kept', async () => {
+    const p = project()
+    for (const [i, args] of [['--watch'], [], ['--watch']].entries()) {
+      const running = p.start(['--persist', 'state', ...args])
+      await running.hears(/"msg":"ready"/)
+      expect(await create(server(p), `a-${i}`, '10cm'), args.join()).to.contain('spec.size: too big')
+      expect(await create(server(p), `a-${i}`, '1cm'), args.join()).to.contain('201')
+      running.child.kill('SIGKILL')
+      await running.ended
+    }
+  })
+
   it('says what a cluster that cannot reach it will not do, and refuses to install conversions there', async () => {
     const cluster = await createServer({ port: 0 })
     ends.push(() => cluster.close())
