@@ -34,7 +34,15 @@ describe('the version of Node.js', () => {
         const { code, stdout, stderr } = await project.run(['run'], { command, env: { NODE_OPTIONS: `--import=${project.path}/old.mjs` } })
         expect(stderr).to.match(new RegExp(`^${command}: Node\\.js [^\n]+20\\.1\\.0[^\n]+\n$`))
         expect(code).to.equal(3)
-        const harmless = [`./${command}.ts`, './commands.ts', './exit-codes.ts', './option-rows.ts', './nearest.ts', './node-version.ts']
+        const harmless = [
+          `./${command}.ts`,
+          './commands.ts',
+          './exit-codes.ts',
+          './option-rows.ts',
+          'node:util',
+          './nearest.ts',
+          './node-version.ts',
+        ]
         for (const loaded of stdout.trim().split('\n')) expect(harmless).to.include(loaded)
       } finally {
         await project.remove()
