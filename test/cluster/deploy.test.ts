@@ -94,7 +94,7 @@ describe('tsop uninstall', function () {
       const container = await o.start((await o.pods())[0]!)
       await t.apply(o.widget('a'))
       await t.until(() => t.client.find(ConfigMap, t.ref('a')), 'the child')
-      t.onEnd(() => t.kubectl('delete', 'crd', `widgets.${t.id}.example.com`))
+      t.onEnd(() => t.kubectl('delete', 'crd', `widgets.${t.id}.example.com`, '--wait=false'))
       // The kubelet would end it together with its pod.
       container.signal('SIGTERM')
       await container.exited
