@@ -27,9 +27,12 @@ export function page(passed: ReadonlySet<string>): string {
     return `| ${NAMES[area] ?? area} | ${cases.length} | ${as} | ${deviating.join(', ')} |`
   })
   const all = [...AREAS.values()].flat()
-  const deviations = DEVIATIONS.map(
-    ({ id, area, real, embedded, reason }) => `| <a id="${id}"></a>${id} | ${NAMES[area] ?? area} | ${real} | ${embedded} | ${reason} |`,
-  )
+  const deviations = DEVIATIONS.flatMap(({ id, area, real, embedded, reason }) => [
+    `### ${id}`,
+    '',
+    `${NAMES[area] ?? area}. A real server ${real}. The embedded server ${embedded}. ${reason}`,
+    '',
+  ])
   const titles = [...AREAS].flatMap(([area, cases]) => [`### ${NAMES[area] ?? area}`, '', ...cases.map(({ title }) => `- ${title}.`), ''])
   return `# Parity of the embedded API server
 
@@ -52,9 +55,7 @@ ${rows.join('\n')}
 
 ## Deviations
 
-| | area | a real server | the embedded server | why |
-| --- | --- | --- | --- | --- |
-${deviations.join('\n')}
+${deviations.join('\n').trimEnd()}
 
 ## The cases
 
