@@ -150,7 +150,7 @@ describe('links in the documentation', () => {
         const url = new URL(path, `file:///${page}`)
         const found = path === '' ? page : url.pathname.slice(1)
         expect(exists(found), `${target} in ${page}`).to.equal(true)
-        if (anchor !== undefined) expect(headingsOf(read(found)), `${target} in ${page}`).to.include(anchor)
+        if (anchor !== undefined) expect(anchorsOf(read(found)), `${target} in ${page}`).to.include(anchor)
       }
     })
   }
@@ -177,6 +177,10 @@ function numberOf(cell: string): number {
   const [text = ''] = codes(cell)
   if (/^\d+$/.test(text)) return Number(text)
   return text.endsWith('%') ? Number.parseFloat(text) : parseDuration(text, cell)
+}
+
+function anchorsOf(text: string): string[] {
+  return [...headingsOf(text), ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)]
 }
 
 function headingsOf(markdown: string): string[] {
