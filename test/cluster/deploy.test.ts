@@ -59,7 +59,10 @@ describe('the manifests of tsop generate deploy', function () {
       await t.until(async () => (await t.client.find(Namespace, { name: o.home })) === undefined, 'the namespace to go')
       expect(await t.kubectl('get', 'clusterroles,clusterrolebindings,crd', '-o', 'name')).to.not.include(t.id)
       expect(await t.kubectl('get', 'roles,rolebindings', '-o', 'name')).to.not.include(t.id)
-      await t.until(async () => (await t.client.find(ConfigMap, t.ref('a'))) === undefined, 'what the widget owned to go')
+      // A real garbage collector looks for new kinds every half minute, and may never learn of one that lived for seconds.
+      if (process.env['TSOP_TEST_SERVER'] === 'embedded') {
+        await t.until(async () => (await t.client.find(ConfigMap, t.ref('a'))) === undefined, 'what the widget owned to go')
+      }
     }),
   )
 })
