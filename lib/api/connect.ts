@@ -4,6 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { Clock } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
+import type { MayWrite } from './guarded-socket.ts'
 import { tunnel } from './proxy.ts'
 
 /** Until TCP, proxy and TLS together must be done. */
@@ -15,6 +16,8 @@ export interface Target {
   readonly url: URL
   readonly proxy: URL | undefined
   readonly clock: Clock
+  /** Asked before bytes leave. */
+  readonly mayWrite?: MayWrite | undefined
 }
 
 /** Resolves with a socket on which a request can be sent. `protocols`: what to offer by ALPN. Rejects with the reason; `explain` puts it in words. */

@@ -8,6 +8,7 @@ import type { Clock, Random, Timer } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
 import { connect, explain, type Target } from './connect.ts'
 import type { Connection, ConnectionEvents } from './connection.ts'
+import { GuardedSocket, guardWrites } from './guarded-socket.ts'
 import { openHttp2 } from './http2-connection.ts'
 import { ConnectionError } from './status-error.ts'
 
@@ -156,15 +157,17 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   async #open(tls: TlsSettings): Promise<Connection> {
-    const { url } = this.#target
+    const { url, mayWrite } = this.#target
     const socket: Socket & { alpnProtocol?: string | false | null } = await connect(this.#target, tls, ['h2', 'http/1.1'])
     if (socket.alpnProtocol === 'h2') {
-      const connection = await openHttp2(socket, url.origin, this.#clock, this)
+      const guarded = mayWrite === undefined ? socket : new GuardedSocket(socket, mayWrite)
+      const connection = await openHttp2(guarded, url.origin, this.#clock, this)
       if (!connection.willTake(false)) throw new Error('it closed the connection at once')
       return connection
     }
     const { Http1Connection } = await import('./http1-connection.ts')
-    return new Http1Connection(url, socket, () => connect(this.#target, tls, ['http/1.1']), this)
+    const guarded = (socket: Socket) => (mayWrite === undefined ? socket : guardWrites(socket, mayWrite))
+    return new Http1Connection(url, guarded(socket), async () => guarded(await connect(this.#target, tls, ['http/1.1'])), this)
   }
 
   #notConnected(cause: Error): ConnectionError {

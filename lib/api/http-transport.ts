@@ -7,6 +7,7 @@ import type { Clock, Random } from './clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange, type Way } from './exchange.ts'
+import type { MayWrite } from './guarded-socket.ts'
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from './transport.ts'
 
 /**
@@ -16,13 +17,26 @@ import type { Transport, TransportRequest, TransportResponse, TransportStream } 
 export function createTransport(cluster: Cluster, { clock, random }: { clock: Clock; random: Random }): Transport {
   const url = new URL(cluster.server)
   const proxy = cluster.proxy === undefined ? undefined : new URL(cluster.proxy)
-  const pool = new ConnectionPool({ url, proxy, clock }, random)
-  const way: Way = { cluster, pool, clock, prefix: url.pathname.replace(/\/+$/, '') }
+  const pools: ConnectionPool[] = []
+  const open = (mayWrite?: MayWrite): Way => {
+    const pool = new ConnectionPool({ url, proxy, clock, mayWrite }, random)
+    pools.push(pool)
+    return { cluster, pool, clock, prefix: url.pathname.replace(/\/+$/, '') }
+  }
+  const plain = open()
+  let guarded: { readonly way: Way; readonly mayWrite: MayWrite } | undefined
+  const wayOf = ({ mayWrite }: TransportRequest): Way => {
+    if (mayWrite === undefined) return plain
+    if (guarded?.mayWrite !== mayWrite) guarded = { way: open(mayWrite), mayWrite }
+    return guarded.way
+  }
   return {
     request: (request: TransportRequest) =>
-      new Promise<TransportResponse>((resolve, reject) => new Exchange(way, request, false, resolve, reject).start()),
+      new Promise<TransportResponse>((resolve, reject) => new Exchange(wayOf(request), request, false, resolve, reject).start()),
     stream: (request: TransportRequest) =>
-      new Promise<TransportStream>((resolve, reject) => new Exchange(way, request, true, resolve, reject).start()),
-    close: async () => pool.close(),
+      new Promise<TransportStream>((resolve, reject) => new Exchange(wayOf(request), request, true, resolve, reject).start()),
+    close: async () => {
+      for (const pool of pools) pool.close()
+    },
   }
 }

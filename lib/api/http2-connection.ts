@@ -4,7 +4,7 @@
  */
 
 import http2 from 'node:http2'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from './clock.ts'
 import type { Connection, ConnectionEvents, Outgoing, Receiver, Sent } from './connection.ts'
 
@@ -20,7 +20,7 @@ const SESSION_MEMORY = 1024
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 
 /** Resolves once the server has said how much it takes, which is the first thing it says. */
-export function openHttp2(socket: Socket, origin: string, clock: Clock, events: ConnectionEvents): Promise<Connection> {
+export function openHttp2(socket: Duplex, origin: string, clock: Clock, events: ConnectionEvents): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(SETTINGS_TIMEOUT_MS, () => {
       session.destroy(new Error(`it takes connections but says nothing within ${SETTINGS_TIMEOUT_MS / 1000} s`))

@@ -18,6 +18,11 @@ export interface TransportRequest {
    * What it throws, the request rejects with, and nothing is sent. For the write gate.
    */
   readonly beforeSend?: (() => void) | undefined
+  /**
+   * Asked once more right before bytes go to the operating system; false ends the connection. Requests that have it share connections of their own.
+   * The same function for all of them.
+   */
+  readonly mayWrite?: (() => boolean) | undefined
 }
 
 export interface TransportResponse {

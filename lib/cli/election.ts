@@ -87,7 +87,7 @@ export async function prepareElection(options: ElectionOptions): Promise<Electio
       void checkFence('leader')
     },
     onLost: (error) => hooks?.onLost(error),
-    onDeadline: (deadline) => watchdog.watch(deadline),
+    onDeadline: (deadline, othersFrom) => watchdog.watch(deadline, othersFrom),
   })
   const fenced = fencedTransport(options.transport, elector)
 

@@ -38,8 +38,8 @@ export interface ElectorOptions {
   readonly onLead?: () => void
   /** It must not act any more. Called once, in the turn in which it is found out, which may be that of a write that is refused. */
   readonly onLost: (error: LeaseLostError) => void
-  /** The moment, by the monotonic clock, until which it may act: for a watchdog. `undefined`: it holds nothing. */
-  readonly onDeadline?: (deadline: number | undefined) => void
+  /** Until when it may act, and from when others may, by the monotonic clock: for a watchdog. `undefined`: it holds nothing. */
+  readonly onDeadline?: (deadline: number | undefined, othersFrom?: number) => void
 }
 
 /** `settling`: holds the lease and does not act yet. */
@@ -281,7 +281,7 @@ export class Elector {
   #extend(sentAt: number): void {
     this.#sentAt = Math.max(this.#sentAt, sentAt)
     this.#deadline = this.#sentAt + this.#o.durations.renewMs
-    this.#o.onDeadline?.(this.#deadline)
+    this.#o.onDeadline?.(this.#deadline, this.#sentAt + this.#o.durations.leaseMs)
     this.#deadlineTimer?.cancel()
     this.#deadlineTimer = this.#clock.after(this.#deadline - this.#clock.monotonic(), () => this.#loseIfOverdue())
   }

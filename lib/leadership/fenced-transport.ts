@@ -8,6 +8,7 @@ import type { Transport, TransportRequest, TransportResponse } from '../api/tran
 import type { WriteGate } from '../api/write-gate.ts'
 
 export interface Lead extends WriteGate {
+  readonly leads: boolean
   /** Milliseconds until whatever is sent must have ended. */
   readonly remainingMs: number
 }
@@ -18,6 +19,7 @@ export interface FencedTransport extends Transport {
 }
 
 export function fencedTransport(inner: Transport, lead: Lead): FencedTransport {
+  const mayWrite = () => lead.leads
   let writes = 0
   const waiting: (() => void)[] = []
   return {
@@ -46,6 +48,7 @@ export function fencedTransport(inner: Transport, lead: Lead): FencedTransport {
         // The server gives up as well, wherever the request waits there by then: in a queue, or for a webhook.
         path: `${path}${path.includes('?') ? '&' : '?'}timeout=${leftMs}ms`,
         timeoutMs: Math.min(timeoutMs, leftMs),
+        mayWrite,
         beforeSend() {
           beforeSend?.()
           lead.check()

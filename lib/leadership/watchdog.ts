@@ -10,8 +10,11 @@ import type { Clock, Timer } from '../api/clock.ts'
 import { describeStack, type Frame } from './stack.ts'
 
 export interface Watchdog {
-  /** Until when the process may live, by the clock that was handed in; undefined: it does not matter. */
-  watch(deadline: number | undefined): void
+  /**
+   * Until when the process may live, by the clock that was handed in; undefined: it does not matter. `othersFrom`: from when others may lead, so that
+   * it gets no time any more to end by itself.
+   */
+  watch(deadline: number | undefined, othersFrom?: number): void
   /** Where the main thread stood when it was last blocked, once. */
   blockedAt(): string | undefined
   stop(): Promise<void>
@@ -41,9 +44,9 @@ const THREAD = `
 const { workerData } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
 const { shared, graceMs, lookMs, blockedMs, lastWords, looks } = workerData
-const [deadline, beat] = [new BigInt64Array(shared, 0, 1), new BigInt64Array(shared, 8, 1)]
-const length = new Int32Array(shared, 16, 1)
-const stack = new Uint8Array(shared, 24)
+const [deadline, beat, othersFrom] = [0, 8, 16].map((at) => new BigInt64Array(shared, at, 1))
+const length = new Int32Array(shared, 24, 1)
+const stack = new Uint8Array(shared, 32)
 const now = () => process.hrtime.bigint()
 const ms = (from) => Number(now() - from) / 1e6
 let lookedAt = now()
@@ -63,9 +66,10 @@ function look() {
     try { ask() } catch { leave() }
   }
   const until = Atomics.load(deadline, 0)
+  const others = Atomics.load(othersFrom, 0)
   if (until === 0n || now() < until) passedAt = undefined
-  else if (passedAt === undefined) passedAt = now()
-  else if (ms(passedAt) >= graceMs) {
+  else if (passedAt === undefined && (others === 0n || now() < others)) passedAt = now()
+  else if (passedAt === undefined || ms(passedAt) >= graceMs) {
     try { writeSync(2, JSON.stringify({ ...lastWords, ...(last === undefined ? {} : { stack: last }) }) + '\\n') } catch {}
     process.kill(process.pid, 'SIGKILL')
   }
@@ -107,9 +111,9 @@ setInterval(look, lookMs)
 `
 
 export function startWatchdog({ clock, lastWords, graceMs = GRACE_MS, looks = !isDebugged() }: WatchdogOptions): Watchdog {
-  const shared = new SharedArrayBuffer(24 + STACK_BYTES)
-  const [until, beat] = [new BigInt64Array(shared, 0, 1), new BigInt64Array(shared, 8, 1)]
-  const length = new Int32Array(shared, 16, 1)
+  const shared = new SharedArrayBuffer(32 + STACK_BYTES)
+  const [until, beat, others] = [0, 8, 16].map((at) => new BigInt64Array(shared, at, 1)) as [BigInt64Array, BigInt64Array, BigInt64Array]
+  const length = new Int32Array(shared, 24, 1)
   const worker = new Worker(THREAD, {
     eval: true,
     name: 'tsop-watchdog',
@@ -127,14 +131,16 @@ export function startWatchdog({ clock, lastWords, graceMs = GRACE_MS, looks = !i
   }
   turn()
   return {
-    watch(deadline) {
-      const left = deadline === undefined ? undefined : deadline - clock.monotonic()
-      Atomics.store(until, 0, left === undefined ? 0n : process.hrtime.bigint() + BigInt(Math.round(left * 1e6)))
+    watch(deadline, othersFrom) {
+      const inThreads = (at: number | undefined) =>
+        at === undefined ? 0n : process.hrtime.bigint() + BigInt(Math.round((at - clock.monotonic()) * 1e6))
+      Atomics.store(others, 0, inThreads(othersFrom))
+      Atomics.store(until, 0, inThreads(deadline))
     },
     blockedAt() {
       const bytes = Atomics.exchange(length, 0, 0)
       if (bytes === 0) return undefined
-      const text = Buffer.from(new Uint8Array(shared, 24, bytes)).toString()
+      const text = Buffer.from(new Uint8Array(shared, 32, bytes)).toString()
       return describeStack(JSON.parse(text) as Frame[])
     },
     async stop() {

@@ -27,7 +27,11 @@ const UNGATED = [
     to: 'while (this.#holds() && !this.#end.signal.aborted) {',
   },
   { file: 'lib/leadership/fenced-transport.ts', from: 'Math.floor(lead.remainingMs)', to: '30_000' },
-  { file: 'lib/cli/election.ts', from: 'onDeadline: (deadline) => watchdog.watch(deadline)', to: 'onDeadline: () => {}' },
+  {
+    file: 'lib/cli/election.ts',
+    from: 'onDeadline: (deadline, othersFrom) => watchdog.watch(deadline, othersFrom)',
+    to: 'onDeadline: () => {}',
+  },
 ]
 
 describe('the fence at the API server', function () {

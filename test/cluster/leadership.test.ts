@@ -180,7 +180,9 @@ describe('leadership', function () {
       expect((await exit(r, 'a')).code).to.not.equal(0)
       await pause(2_000)
       expect(r.overlap('a', next)).to.deep.equal(NOTHING)
-      const writers = new Set(r.writes.filter(({ resource, code }) => resource !== 'leases' && code < 300).map(({ pod }) => pod))
+      const writers = new Set(
+        r.writes.filter(({ resource, code, dryRun }) => resource !== 'leases' && code < 300 && !dryRun).map(({ pod }) => pod),
+      )
       expect([...writers]).to.have.members(['a', next])
       for (const pod of others) expect(r.operator(pod).running).to.equal(true)
     }),
@@ -226,7 +228,7 @@ describe('leadership', function () {
       ]
       const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'busy', namespace: r.namespace }, rules }
       const subjects = [{ kind: 'ServiceAccount', name: 'busy', namespace: r.namespace }]
-      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'op' }
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'busy' }
       const binding = { ...role, kind: 'RoleBinding', rules: undefined, roleRef, subjects }
       await plane.plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [role, binding] }) })
       const failed = await r.start('a').catch((error: Error) => error.message)

@@ -64,6 +64,17 @@ describe('the watchdog', function () {
     expect(code).to.equal(1)
   })
 
+  it('gives no time to a process that goes on when others may lead', async () => {
+    const { pid, ended } = run('exits', 'others')
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    process.kill(pid, 'SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    process.kill(pid, 'SIGCONT')
+    const { signal, out } = await ended
+    expect(signal).to.equal('SIGKILL')
+    expect(out).to.contain('last words').and.not.contain('ended by itself')
+  })
+
   it('does not keep a process alive', async () => {
     const { code } = await run('ends').ended
     expect(code).to.equal(0)

@@ -46,8 +46,8 @@ switch (process.argv[2]) {
     say('went on')
     break
   case 'exits':
-    watchdog.watch(now() + 800)
-    await wait(1_000)
+    watchdog.watch(now() + 800, process.argv[3] === 'others' ? now() + 900 : undefined)
+    await wait(process.argv[3] === 'others' ? 3_000 : 1_000)
     say('ended by itself')
     process.exitCode = 1
     break
