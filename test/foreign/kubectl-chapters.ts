@@ -54,7 +54,6 @@ export const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'kubectl get configmap settings -o yaml --show-managed-fields',
     'kubectl apply -f web.yaml',
     'kubectl apply --server-side -f web-2.yaml',
-    'kubectl get deployment web -o yaml --show-managed-fields | sed -e "/^status:/,$ d" -e "/revision: /d"',
     'kubectl apply --server-side -f - <<< \'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"bad"},"data":{"a":1}}\'',
   ],
 
