@@ -24,6 +24,8 @@ describe('random pauses', function () {
       await r.start('a')
       await r.start('b')
       for (let i = 0; i < PAUSES; i++) {
+        // Also one that lost its lease by itself, on a busy machine, is started anew.
+        for (const pod of ['a', 'b']) if (!r.operator(pod).running) await r.start(pod)
         const before = r.calls.length
         const leads = await until(() => r.calls.slice(before).at(-1)?.pod, 'somebody to work')
         const other = leads === 'a' ? 'b' : 'a'
@@ -36,7 +38,6 @@ describe('random pauses', function () {
         // Whoever waits for the next one to work catches it with its hands full.
         const mark = Date.now()
         if (Math.random() < 0.5) await until(() => r.calls.some(({ pod, at }) => pod === other && at > mark), `${other} to work`)
-        const resumed = performance.now()
         old.signal('SIGCONT')
         const isOver = () => !old.running
         const took = async () => (await r.holder) === other
@@ -46,8 +47,6 @@ describe('random pauses', function () {
           expect(await old.exited, 'exit code').to.not.equal(0)
           handovers++
         }
-        if (performance.now() - resumed > 4_000) await pause(100)
-        if (!old.running) await r.start(leads)
       }
       await pause(2_000)
       const strays = r.strays()
@@ -55,6 +54,11 @@ describe('random pauses', function () {
       console.log(`      ${PAUSES} pauses, ${handovers} handovers, ${writes} writes, ${r.calls.length} calls, ${strays.length} strays`)
       expect(strays).to.deep.equal([])
       expect(handovers).to.be.at.least(Math.floor(PAUSES / 4))
+    } catch (error) {
+      if (error instanceof Error)
+        for (const pod of ['a', 'b'])
+          error.message += `\n--- ${pod} (${r.operator(pod).running ? 'running' : 'ended'}):\n${r.operator(pod).log.slice(-3000)}`
+      throw error
     } finally {
       await r.end()
     }
