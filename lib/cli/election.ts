@@ -69,7 +69,7 @@ export async function prepareElection(options: ElectionOptions): Promise<Electio
     level: 'fatal',
     lease: keyOf(lease),
     identity,
-    msg: 'the event loop was blocked until the lease could not be relied on any more; ended by the watchdog',
+    msg: 'the process was blocked or stopped until its lease could not be relied on any more; ended by the watchdog',
   }
   const watchdog = startWatchdog({ clock: systemClock, lastWords })
   let hooks: Parameters<Election['start']>[0] | undefined
