@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { EmbeddedServer } from '../embedded/server.ts'
 import { exitCodes } from './exit-codes.ts'
+import { exportLine } from './export-line.ts'
 
 export const APISERVER_HELP = `Usage: tsop apiserver [options]
 
@@ -44,7 +45,7 @@ export async function apiserver(args: readonly string[]): Promise<number> {
   }
   if (values.kubeconfig !== undefined) {
     await writeFile(values.kubeconfig, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
-    process.stdout.write(`export KUBECONFIG=${values.kubeconfig}\n`)
+    process.stdout.write(`${exportLine(values.kubeconfig)}\n`)
   }
   process.stdout.write(`API server for development on ${server.url}\n`)
   await stopped()

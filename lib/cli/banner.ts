@@ -1,6 +1,7 @@
 /** What a start tells: where it runs, what it serves, how long it took. For people a few lines, for machines one. */
 
 import type { Log } from '../resource/log.ts'
+import { exportLine } from './export-line.ts'
 
 export interface BannerFacts {
   readonly version: string
@@ -47,8 +48,8 @@ export function banner(facts: BannerFacts, hint: string | undefined, colour: boo
 }
 
 function cluster({ server, context, embedded }: BannerFacts): string[] {
-  if (embedded === undefined) return [context === '' ? server : `${server} (${context})`]
-  return [`${server}, embedded: for development only, nothing really runs`, `export KUBECONFIG=${embedded.kubeconfig}`]
+  if (embedded === undefined) return [context === '' ? server : `${server}, context ${context}`]
+  return [`${server}, embedded: for development only, nothing really runs`, exportLine(embedded.kubeconfig)]
 }
 
 function outcome({ controllers, readyMs }: BannerFacts, paint: (code: number, text: string) => string): string {

@@ -3,7 +3,7 @@
  * and for the operator itself, which reaches it like any other.
  */
 
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock, systemRandom } from '../api/clock.ts'
@@ -24,6 +24,8 @@ export interface EmbeddedCluster {
 /** Of the context that is written: how a kubeconfig of a server that has ended is recognised. */
 export const EMBEDDED_CONTEXT = 'embedded'
 const FOLDER = '.tsop'
+const KUBECONFIG = 'kubeconfig'
+const IGNORE = '*\n'
 const PROBE_MS = 2000
 
 /** Whether the operator has to bring its own cluster: it was asked to, or there is none. */
@@ -70,11 +72,12 @@ export async function startEmbedded({ persist }: Options, cwd: string): Promise<
   const file = kubeconfigFile(cwd)
   try {
     const server = await createServer({ port: 0, simulate: true, ...(persist === undefined ? {} : { persist }) })
+    const kubeconfig = `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`
     await mkdir(join(cwd, FOLDER), { recursive: true })
-    await writeFile(join(cwd, FOLDER, '.gitignore'), '*\n')
-    await writeFile(file, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
+    await writeFile(join(cwd, FOLDER, '.gitignore'), IGNORE)
+    await writeFile(file, kubeconfig, { mode: 0o600 })
     // Also where a second signal ends the process at once.
-    const forget = () => rmSync(file, { force: true })
+    const forget = () => tidy(join(cwd, FOLDER), kubeconfig)
     process.once('exit', forget)
     return {
       kubeconfig: file,
@@ -90,10 +93,24 @@ export async function startEmbedded({ persist }: Options, cwd: string): Promise<
   }
 }
 
+/** Takes away what was written, and the folder where nothing else is in it. A kubeconfig of a server that was started later stays. */
+function tidy(folder: string, kubeconfig: string): void {
+  try {
+    const file = join(folder, KUBECONFIG)
+    if (readFileSync(file, 'utf8') !== kubeconfig) return
+    rmSync(file)
+    if (readdirSync(folder).join() !== '.gitignore' || readFileSync(join(folder, '.gitignore'), 'utf8') !== IGNORE) return
+    rmSync(join(folder, '.gitignore'))
+    rmdirSync(folder)
+  } catch {
+    // Somebody else tidies up.
+  }
+}
+
 export async function embeddedCluster(kubeconfig: string): Promise<Cluster> {
   return { ...(await loadCluster({ kubeconfig, env: {} })), source: 'embedded' }
 }
 
 function kubeconfigFile(cwd: string): string {
-  return join(cwd, FOLDER, 'kubeconfig')
+  return join(cwd, FOLDER, KUBECONFIG)
 }

@@ -13,6 +13,7 @@ import { banner, logBanner } from './banner.ts'
 import type { Election, ElectionOptions } from './election.ts'
 import { type EmbeddedCluster, embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
+import { exportLine } from './export-line.ts'
 import type { ApplyContext } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
 import { explained } from './missing-kinds.ts'
@@ -108,8 +109,11 @@ export async function operate(
   const { server, context } = cluster
   const place = kubeconfig === undefined ? { server, context } : { server, context: '', embedded: { kubeconfig } }
   const facts = { version: version(), name, ...place, namespaces: options.namespaces, controllers, readyMs }
-  if (format === 'json') logBanner(log, facts)
-  else process.stdout.write(banner(facts, terminal && !options.once ? hint(handlers) : undefined, colour))
+  if (format === 'json') {
+    logBanner(log, facts)
+    // For the person who started it without a terminal; what goes to standard output stays one JSON object a line.
+    if (kubeconfig !== undefined) process.stderr.write(`tsop-run: ${server} is embedded, for development only\n${exportLine(kubeconfig)}\n`)
+  } else process.stdout.write(banner(facts, terminal && !options.once ? hint(handlers) : undefined, colour))
 
   // Not before everything has been seen: whoever leads should have something to do.
   election?.start({
@@ -130,7 +134,7 @@ export async function operate(
       }
     },
   })
-  if (options.once) return await finishOnce(manager, explain, signal, log)
+  if (options.once) return await finishOnce(manager, { explain, signal, log, timeoutMs: options.timeoutMs })
   tellRecovery(manager, log)
   await aborted(signal)
   const { by, message } = signal.reason as Stopped

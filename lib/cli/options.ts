@@ -40,6 +40,11 @@ export const OPTIONS = [
     sentence: 'Apply these manifests (YAML or JSON) before starting, namespaces and definitions first.',
   },
   { name: 'once', sentence: 'Reconcile every object there is, then exit: 0 when all are done, 1 when one failed or still waits.' },
+  {
+    name: 'timeout',
+    value: 'DURATION',
+    sentence: 'With --once: how long objects that wait, for their pods say, are waited for; 1m by default, 0s is not at all.',
+  },
   { name: 'watch', sentence: 'Restart when a handler file changes; while the new code does not load, the old keeps running.' },
   { name: 'check', sentence: 'Load the handlers, say what is wrong with them, and exit; no cluster is needed.' },
   {
@@ -100,6 +105,8 @@ export interface Options {
   readonly installCrds: boolean
   readonly apply: readonly string[]
   readonly once: boolean
+  /** Of `once`. Undefined: its default. */
+  readonly timeoutMs: number | undefined
   readonly watch: boolean
   readonly check: boolean
   readonly name: string | undefined
@@ -139,6 +146,7 @@ export function parseOptions(args: readonly string[]): Options {
     installCrds: flag('install-crds'),
     apply: many('apply'),
     once: flag('once'),
+    timeoutMs: duration('timeout', one('timeout')),
     watch: flag('watch'),
     check: flag('check'),
     name: operatorName(one('name')),
@@ -160,6 +168,7 @@ export function parseOptions(args: readonly string[]): Options {
     }
   }
   if (options.once && options.watch) throw usage('--once and --watch contradict each other')
+  if (options.timeoutMs !== undefined && !options.once) throw usage('--timeout is for --once')
   if (options.check && options.watch) throw usage('--check and --watch contradict each other')
   return options
 }

@@ -118,7 +118,7 @@ spec:
         `if (widget.spec.size === 1) throw new Error('no luck'); if (widget.spec.size === 2) return requeueAfter('1h', { message: 'patience' })`,
       )
       write('samples.yaml', ['failing', 'waiting', 'fine'].map((name, i) => widget(name, `{size: ${i + 1}}`)).join('---\n'))
-      const { code, log } = await run('--install-crds', '--apply', join(directory, 'samples.yaml'), '--once')
+      const { code, log } = await run('--install-crds', '--apply', join(directory, 'samples.yaml'), '--once', '--timeout', '1s')
       expect(code, log).to.equal(1)
       expect(log).to.match(/"level":"error".*\/failing","msg":"not done: ReconcileFailed: no luck"/)
       expect(log).to.match(/"level":"warn".*\/waiting","msg":"waits: patience"/)

@@ -22,7 +22,7 @@ describe('the start banner', () => {
     expect(banner(facts, 'Ctrl-C stops', false)).to.equal(`
   tsop 1.2.3 · shop-operator started in 412 ms; 1 of 2 kinds waits
 
-  cluster    https://cluster:6443 (work)
+  cluster    https://cluster:6443, context work
   namespaces shop, test
   reconciles Database.db.example.com owns StatefulSet.apps, Service · watches Secret · 4 at once
              Team.example.com        1 at once · waits: may not list teams
@@ -30,6 +30,13 @@ describe('the start banner', () => {
   Ctrl-C stops
 
 `)
+  })
+
+  it('tells its own embedded server from a cluster whose context merely has that name', () => {
+    const other = banner({ ...facts, context: 'embedded' }, undefined, false)
+    expect(other).to.contain('cluster    https://cluster:6443, context embedded\n').and.not.contain('export KUBECONFIG')
+    const own = banner({ ...facts, context: '', embedded: { kubeconfig: '/home/me/my shop/.tsop/kubeconfig' } }, undefined, false)
+    expect(own).to.contain("export KUBECONFIG='/home/me/my shop/.tsop/kubeconfig'\n")
   })
 
   it('says ready only where every kind is served', () => {

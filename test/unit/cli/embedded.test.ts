@@ -65,6 +65,37 @@ describe('tsop-run without a cluster', function () {
     expect(await end(running)).to.equal(0)
   })
 
+  it('says without a terminal, too, how to reach it, and its log stays JSON', async () => {
+    const p = project({ 'it has spaces/handlers/site.ts': HANDLER })
+    const running = p.start([], { cwd: 'it has spaces' })
+    await running.hears(/^export KUBECONFIG=/m)
+    running.child.kill('SIGTERM')
+    const { stdout, stderr } = await running.ended
+    expect(stderr).to.match(/^tsop-run: http:\/\/127\.0\.0\.1:\d+ is embedded, for development only\n/)
+    expect(stderr.split('\n').slice(1)).to.deep.equal([`export KUBECONFIG='${file(p, 'it has spaces/.tsop/kubeconfig')}'`, ''])
+    for (const line of stdout.trim().split('\n')) expect(() => JSON.parse(line), line).to.not.throw()
+  })
+
+  it('waits with --once until the workloads run, and ends with 0', async () => {
+    const p = project()
+    const { code, stdout } = await p.run(['--apply', 'samples', '--once'])
+    expect(code, stdout).to.equal(0)
+    expect(stdout)
+      .to.match(/"waits up to 1m for Site\.web\.example\.com default\/shop"/)
+      .and.match(SERVES)
+  })
+
+  it('leaves nothing behind where it does not start, but a file that --persist put there', async () => {
+    const p = project({ 'samples/shop.json': '{"apiVersion":"web.example.com/v1","kind":"Site","metadata":{"name":"shop"},"spec":{}}' })
+    const failed = await p.run(['--apply', 'samples'])
+    expect(failed.code).to.equal(4)
+    expect(fs.existsSync(file(p, '.tsop'))).to.equal(false)
+    expect((await p.run(['--apply', 'samples', '--persist', '.tsop/state'])).code).to.equal(4)
+    expect(fs.readdirSync(file(p, '.tsop')).sort())
+      .to.include('.gitignore')
+      .and.not.include('kubeconfig')
+  })
+
   it('leaves no kubeconfig behind that leads nowhere, and nothing for git to see', async () => {
     const p = project()
     const running = p.start([])

@@ -42,8 +42,9 @@ describe('the command line', () => {
     expect(options.namespaces).to.deep.equal(['one', 'two', 'three'])
     expect(options.concurrency).to.deep.equal({ Database: 4, Pod: 2 })
     expect(
-      parseOptions(['-A', '--install-crds', '--apply', 'x', '--apply', 'y', '--once', '--debug', '--name', '@shop/op']),
+      parseOptions(['-A', '--install-crds', '--apply', 'x', '--apply', 'y', '--once', '--timeout=90s', '--debug', '--name', '@shop/op']),
     ).to.deep.include({
+      timeoutMs: 90_000,
       installCrds: true,
       apply: ['x', 'y'],
       once: true,
@@ -66,6 +67,8 @@ describe('the command line', () => {
     [['-n', 'Not_A_Name'], /"Not_A_Name" cannot be the name of a namespace/],
     [['-n', 'a', '-A'], /contradict/],
     [['--once', '--watch'], /contradict/],
+    [['--timeout', '1m'], /--timeout is for --once/],
+    [['--once', '--timeout', 'soon'], /--timeout: expected a duration such as '30s'/],
     [['--concurrency', 'Database'], /expected KIND=N/],
     [['--concurrency', 'Database=0'], /expected KIND=N/],
     [['--concurrency', 'Database=1.5'], /expected KIND=N/],

@@ -327,7 +327,7 @@ describe('tsop-run, the real process', function () {
       const handler = widgetHandler({ body }).replace('import {', 'import { requeueAfter,')
       const { p, options, server } = await connected({ 'handlers/widget.ts': handler })
       server.objects.set('/apis/example.com/v1/widgets', [widget('a'), widget('b'), widget('c')])
-      const { code, stdout } = await p.run(['--once'], options)
+      const { code, stdout } = await p.run(['--once', '--timeout', '0s'], options)
       expect(code, stdout).to.equal(1)
       const lines = stdout
         .trim()
