@@ -13,7 +13,7 @@ describe('--once', () => {
     reconcile(db: Any, ctx: Ctx) {
       if (db.metadata.name === 'b') throw new Error('no luck')
       if (db.metadata.name === 'd') return requeueAfter('1h', { ready: true })
-      if (!ctx.child(StatefulSet as Any)?.status?.ready) return requeueAfter('1h', { reason: 'PodsStarting', message: '0 of 1' })
+      if (!(ctx.child(StatefulSet) as Any)?.status?.ready) return requeueAfter('1h', { reason: 'PodsStarting', message: '0 of 1' })
     },
   }
 
