@@ -1,9 +1,11 @@
 /** `--install-crds`: puts the definitions of the handlers' resources into the cluster and waits until they are served. */
 
-import { conversionSwitch, type Endpoint, withConversion } from '../admission/configurations.ts'
+import { conversionSwitch, type Endpoint } from '../admission/configurations.ts'
+import { convertedKinds } from '../admission/webhooks.ts'
 import type { Client } from '../api/client.ts'
 import type { Clock } from '../api/clock.ts'
 import { isForbidden } from '../api/status-error.ts'
+import { definitionsOf } from '../generate/crds.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import type { Condition, CustomResourceDefinition, KindRef } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
@@ -32,26 +34,18 @@ export interface ApplyContext {
 }
 
 /**
- * Every definition once; those of kinds defined elsewhere (`foreign`) are left to their owners. `endpoint`: where the API server finds who
- * converts between versions.
+ * What a start may install. `endpoint`: where the API server finds who converts between versions.
  *
  * @throws CliError where nobody can be asked for conversions that a kind has: the API server would change the apiVersion only, and drop the rest
  */
 export function definitions(specs: readonly HandlerSpec[], endpoint?: Endpoint): CustomResourceDefinition[] {
-  const found = new Map<string, CustomResourceDefinition>()
-  for (const { kind, owns, watches } of specs) {
-    for (const { crd, foreign, conversion } of [kind, ...owns.map((o) => o.kind), ...watches.map((w) => w.kind)]) {
-      if (crd === undefined || foreign === true) continue
-      if (conversion !== undefined && endpoint === undefined) {
-        const why = 'its versions have conversions, and this API server cannot ask this process for them'
-        const fix = 'install what tsop generate crds writes, or add --embedded or --webhook-url'
-        throw new CliError(exitCodes.configuration, `cannot install the definition ${crd.metadata.name}: ${why}; ${fix}`)
-      }
-      const made = endpoint === undefined ? crd : withConversion({ crd, conversion }, endpoint)
-      found.set(crd.metadata.name, made ?? crd)
-    }
+  const [unasked] = endpoint === undefined ? convertedKinds(specs).flatMap(({ crd }) => crd ?? []) : []
+  if (unasked !== undefined) {
+    const why = 'its versions have conversions, and this API server cannot ask this process for them'
+    const fix = 'install what tsop generate crds writes, or add --embedded or --webhook-url'
+    throw new CliError(exitCodes.configuration, `cannot install the definition ${unasked.metadata.name}: ${why}; ${fix}`)
   }
-  return [...found.values()]
+  return definitionsOf(specs, endpoint)
 }
 
 /** Rejects with a `CliError` where the server refuses one, such as a change that would lose stored objects. */
