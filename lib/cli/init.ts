@@ -8,8 +8,8 @@ import { projectFiles } from '../generate/project.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { writeText } from './folder.ts'
 import { type OptionRow, optionLines, type ParsedOptions, parseRows, wrap } from './option-rows.ts'
+import { ownSpec } from './own-spec.ts'
 import { report } from './report.ts'
-import { version } from './version.ts'
 
 const SHARED: readonly OptionRow[] = [
   { name: 'dry-run', sentence: 'Write nothing; show which files would be written.' },
@@ -69,7 +69,8 @@ export function init(args: readonly string[]): Promise<number> {
     if (others.length > 0) throw usage('init', `one name is enough, but there is ${others.join(' ')} as well`)
     const folder = resolve(target)
     const name = projectName(target === '.' ? basename(folder) : target, target)
-    const project = { ...newKind('init', options, options.one('kind') ?? kindFrom(name), 'example.com'), name, tsopVersion: version() }
+    const tsop = ownSpec(folder)
+    const project = { ...newKind('init', options, options.one('kind') ?? kindFrom(name), 'example.com'), name, tsop: tsop.spec }
     const handler = `handlers/${fileName(project.kind)}.ts`
     const steps = [
       ...(target === '.' ? [] : [`cd ${target}`]),
@@ -77,7 +78,8 @@ export function init(args: readonly string[]): Promise<number> {
       `npm start      # no cluster is needed; change ${handler} while it runs`,
       'npm test',
     ]
-    return { folder, target, files: projectFiles(project), steps }
+    const notes = tsop.file === undefined ? [] : [`tsop is taken from ${tsop.file}, as it is here: see its line in package.json.`]
+    return { folder, target, files: projectFiles(project), steps, notes }
   })
 }
 
@@ -95,7 +97,7 @@ export function add(args: readonly string[]): Promise<number> {
     const made = newKind('add', options, kind, groupOfProject() ?? 'example.com')
     const file = fileName(made.kind)
     const steps = [`npm start      # serves ${made.kind} as well; change handlers/${file}.ts while it runs`, 'npm test', 'npm run generate']
-    return { folder: resolve('.'), target: '.', files: kindFiles(made), steps }
+    return { folder: resolve('.'), target: '.', files: kindFiles(made), steps, notes: [] }
   })
 }
 
@@ -106,6 +108,7 @@ interface Made {
   readonly files: readonly GeneratedFile[]
   /** What to type next. */
   readonly steps: readonly string[]
+  readonly notes: readonly string[]
 }
 
 async function command(
@@ -121,7 +124,7 @@ async function command(
       process.stdout.write(helpText())
       return exitCodes.ok
     }
-    const { folder, target, files, steps } = make(options)
+    const { folder, target, files, steps, notes } = make(options)
     const shown = (path: string) => (target === '.' ? path : join(target, path))
     const taken = files.filter(({ path }) => existsSync(join(folder, path)))
     if (taken.length > 0) {
@@ -133,7 +136,8 @@ async function command(
       if (!dryRun) writeText(folder, folder, path, content)
       process.stdout.write(`${shown(path)}${dryRun ? '  would be written' : ''}\n`)
     }
-    if (!dryRun) process.stdout.write(`\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
+    if (!dryRun)
+      process.stdout.write(`\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}${notes.map((note) => `\n${note}\n`).join('')}`)
     return exitCodes.ok
   } catch (error) {
     return report(error, args.includes('--debug'), 'tsop')

@@ -7,12 +7,15 @@ import type { GeneratedFile } from './plan.ts'
 export interface NewProject extends NewKind {
   /** Of package.json, and the operator's: `shop-operator`. */
   readonly name: string
-  /** Of tsop itself. */
-  readonly tsopVersion: string
+  /** What npm is asked for to get tsop: a version or a path. */
+  readonly tsop: string
 }
 
 /** What a project needs beside tsop. Those of tsop's own package.json (test/unit/generate/project.test.ts). */
 export const DEV_DEPENDENCIES = { '@types/node': '^24.19.4', tsx: '^4.23.15', typescript: '^7.0.2' } as const
+
+const VERSION = '0.1.0'
+const GENERATED = ['crds', 'rbac', 'deploy']
 
 export function projectFiles(project: NewProject): GeneratedFile[] {
   return [
@@ -27,10 +30,10 @@ export function projectFiles(project: NewProject): GeneratedFile[] {
   ]
 }
 
-function packageJson({ name, tsopVersion }: NewProject): object {
+function packageJson({ name, tsop }: NewProject): object {
   return {
     name,
-    version: '0.1.0',
+    version: VERSION,
     private: true,
     type: 'module',
     engines: { node: '>=22.19' },
@@ -40,11 +43,11 @@ function packageJson({ name, tsopVersion }: NewProject): object {
       'test:cluster': 'node --import tsx --test "test/cluster/*.test.ts"',
       types: 'tsc',
       check: 'tsop-run handlers --check',
-      generate: 'tsop generate crds && tsop generate rbac',
-      'generate:check': 'tsop generate crds --check && tsop generate rbac --check',
+      generate: GENERATED.map((what) => `tsop generate ${what}`).join(' && '),
+      'generate:check': GENERATED.map((what) => `tsop generate ${what} --check`).join(' && '),
       build: 'tsop build',
     },
-    dependencies: { tsop: `^${tsopVersion}` },
+    dependencies: { tsop },
     devDependencies: DEV_DEPENDENCIES,
   }
 }
@@ -110,8 +113,10 @@ jobs:
       - run: npm run build
 `
 
+/** Its commands are walked through, one after another, by test/cluster/new-project.test.ts. */
 function readme({ name, kind }: NewProject): string {
   const file = fileName(kind)
+  const image = `${name}:${VERSION}`
   return `# ${name}
 
 A Kubernetes operator, made with tsop.
@@ -135,13 +140,35 @@ On the cluster of your kubeconfig:
     npm run types           # the type checker
     npm run check           # whether the handlers load
 
+## Add a kind
+
+    npx tsop add kind NAME
+
 ## Ship it
 
-    npm run generate        # config/: definitions and roles, from the classes; commit them
+    npm run generate        # config/: definitions, roles, and all that a deployment is, from the classes; commit them
+    npm run generate:check  # fails where config/ is not what the classes give
     npm run build           # build/: one file and its Dockerfile
-    docker build -t ${name} .
+    docker build -t ${image} .
 
-\`npm run generate:check\` fails where config/ is not what the classes give.
+The cluster must be able to pull that image. Where it comes from a registry, \`npx tsop generate deploy --image REGISTRY/${image}\` puts
+its name into the manifests: say so in the scripts of package.json.
+
+    kubectl apply -f config/deploy/install.yaml
+    kubectl -n ${name}-system rollout status deployment/${name}
+
+There is a kustomization and a Helm chart in \`config/deploy\` as well.
+
+## Use it
+
+    kubectl apply -f samples/${file}.yaml
+    kubectl wait --for=condition=Ready -f samples/${file}.yaml --timeout=2m
+    kubectl get -f samples/${file}.yaml
+    kubectl delete -f samples/${file}.yaml
+
+## Take it away
+
+    npx tsop uninstall --yes    # first the objects, with their clean-up, then the operator and its definitions
 
 ## What is where
 
@@ -151,7 +178,5 @@ On the cluster of your kubeconfig:
 | \`samples/\` | an object of each kind |
 | \`test/\` | tests on the embedded API server; \`test/cluster/\`: in a real cluster |
 | \`config/\` | generated manifests |
-
-Another kind: \`npx tsop add kind NAME\`.
 `
 }

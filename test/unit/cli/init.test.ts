@@ -17,7 +17,7 @@ describe('tsop init', function () {
     const { code, stdout } = await tsop('init', 'shop-operator')
     expect(code).to.equal(0)
     expect(stdout).to.match(
-      /^shop-operator\/package\.json\n.*\nNext:\n {2}cd shop-operator\n {2}npm install\n {2}npm start .*\n {2}npm test\n$/s,
+      /^shop-operator\/package\.json\n.*\nNext:\n {2}cd shop-operator\n {2}npm install\n {2}npm start .*\n {2}npm test\n\ntsop is taken from .+\n$/s,
     )
     expect(JSON.parse(read('shop-operator/package.json'))).to.include({ name: 'shop-operator', type: 'module' })
     expect(read('shop-operator/handlers/shop.ts')).to.include("kind: 'Shop'").and.to.include("group: 'example.com'")
