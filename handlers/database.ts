@@ -150,11 +150,18 @@ function readyReplicas(set: StatefulSet | undefined): number {
 }
 
 /** A GET, or a POST of the body. */
-function provider(call: ExternalCall, path: string, body?: object): Promise<Response> {
-  const url = process.env['BACKUP_URL'] ?? 'http://127.0.0.1:8088'
+async function provider(call: ExternalCall, path: string, body?: object): Promise<Response> {
+  const given = process.env['BACKUP_URL']
+  const url = given ?? 'http://127.0.0.1:8088'
   const headers = { 'idempotency-key': call.idempotencyKey, 'content-type': 'application/json' }
   const post = body !== undefined && { method: 'POST', body: JSON.stringify(body) }
-  return fetch(`${url}${path}`, { headers, signal: call.signal, ...post })
+  try {
+    return await fetch(`${url}${path}`, { headers, signal: call.signal, ...post })
+  } catch (error) {
+    if (call.signal.aborted) throw error
+    const hint = given === undefined ? 'set BACKUP_URL, or start the one for trying out with `npm run job-service`' : 'check BACKUP_URL'
+    throw new Error(`the backup provider at ${url} does not answer; ${hint}, or set spec.finalBackup to false`, { cause: error })
+  }
 }
 
 async function stateOf(response: Response): Promise<ExternalState<string>> {

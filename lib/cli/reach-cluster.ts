@@ -96,9 +96,11 @@ function reason(error: Error): string {
 }
 
 function notAccepted({ server, source, context, files }: ReachOptions['cluster']): string {
-  const place = source === 'in-cluster' ? `the service account token in ${files.join(', ')}` : `the credentials of context "${context}"`
-  const hint = source === 'in-cluster' ? 'check the service account' : 'log in again, or choose another with --context'
-  return `${server} does not accept ${place} (401 Unauthorized), they may have expired; ${hint}`
+  const where = files.join(', ')
+  if (source === 'in-cluster') {
+    return `${server} does not accept the service account token in ${where} (401 Unauthorized): it has expired, or its account is gone; check the service account`
+  }
+  return `${server} does not accept the credentials of context "${context}" in ${where} (401 Unauthorized): they have expired, or are those of another cluster; log in again, or choose others with --context or --kubeconfig`
 }
 
 function advice({ source }: ReachOptions['cluster']): string {

@@ -3,7 +3,7 @@
  * longer wanted. All by server-side apply under the operator's field manager.
  */
 import { hash } from 'node:crypto'
-import { isConflict, isInvalid, isObjectMissing } from '../api/status-error.ts'
+import { isConflict, isInvalid, isObjectMissing, type StatusError } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import type { Applied, ContextClient } from '../resource/context-client.ts'
 import {
@@ -19,6 +19,7 @@ import {
 } from '../resource/kind.ts'
 import { canonicalJson, difference } from './diff.ts'
 import { StaleError, TsopError } from './errors.ts'
+import { foreignFields } from './foreign-fields.ts'
 import type { Primary } from './primary.ts'
 
 /** Which builder of the class made a child: the method's name. */
@@ -135,6 +136,7 @@ export class Children {
         else this.#o.wrote(live ? 'changed' : 'created', kind, keyOf(ref), builder)
         return object
       } catch (error) {
+        if (isInvalid(error) && live !== undefined) throw await this.#explained(error, kind, ref)
         // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.
         if (attempt >= TRIES || !(isConflict(error) || (isInvalid(error) && live === undefined))) throw error
         const seen = await this.#o.client.find(kind, ref)
@@ -144,6 +146,15 @@ export class Children {
         live = seen
       }
     }
+  }
+
+  /** The same error, with who else owns what the server finds fault with: their fields stay beside ours, whatever a builder returns. */
+  async #explained(error: StatusError, kind: KindRef, ref: ObjectRef): Promise<StatusError> {
+    // The cache has no managedFields. Where the read fails too, the first error is the one to tell.
+    const live = await this.#o.client.find(kind, ref).catch(() => undefined)
+    const others = live && foreignFields(error, live, this.#o.fieldManager, `${kindName(kind)} ${keyOf(ref)}`)
+    if (others !== undefined) error.message += `; ${others}`
+    return error
   }
 
   /** Two makers of one child would undo each other's work in every run. */

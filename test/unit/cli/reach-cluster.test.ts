@@ -112,7 +112,9 @@ describe('the first request', () => {
   it('gives up on credentials that are refused three times, and on none that are replaced meanwhile', async () => {
     const refused = world(() => 401)
     await refused.clock.advance(60_000)
-    expect(expectExit4(refused.outcome.error)).to.match(/does not accept the credentials of context "work".*log in again/)
+    expect(expectExit4(refused.outcome.error)).to.equal(
+      'https://cluster:6443 does not accept the credentials of context "work" in /config (401 Unauthorized): they have expired, or are those of another cluster; log in again, or choose others with --context or --kubeconfig',
+    )
     expect(refused.tries()).to.equal(3)
     const rotated = world((n) => (n < 3 ? 401 : 200))
     await rotated.clock.advance(60_000)
@@ -123,7 +125,7 @@ describe('the first request', () => {
   it('speaks of the service account in a pod', async () => {
     const { outcome, clock } = world(() => 401, undefined, 'in-cluster')
     await clock.advance(60_000)
-    expect(expectExit4(outcome.error)).to.contain('service account')
+    expect(expectExit4(outcome.error)).to.match(/service account token in \/config .*check the service account$/)
   })
 
   it('ends with the signal, without a timer left', async () => {
