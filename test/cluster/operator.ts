@@ -24,6 +24,7 @@ const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 export class Operator {
   readonly #child: ChildProcess
   readonly #exited: Promise<number>
+  #closed = false
   #log = ''
 
   private constructor(options: OperatorOptions, kubeconfig: string) {
@@ -47,6 +48,7 @@ export class Operator {
       // `close`, not `exit`: by then all that it said has been read.
       this.#child.once('close', (code, signal) => {
         process.off('exit', kill)
+        this.#closed = true
         resolve(code ?? -1)
         if (signal !== null) this.#log += `\n(ended by ${signal})\n`
       })
@@ -87,7 +89,8 @@ export class Operator {
       {
         ...(withinMs !== undefined && { withinMs }),
         check: () => {
-          if (!this.running && !pattern.test(this.#log)) throw new Error(`The operator ended before it printed ${pattern}:\n${this.#log}`)
+          // Not as soon as it has ended: what it said last may not have been read by then.
+          if (this.#closed && !pattern.test(this.#log)) throw new Error(`The operator ended before it printed ${pattern}:\n${this.#log}`)
         },
       },
     )
