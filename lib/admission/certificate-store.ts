@@ -5,6 +5,9 @@
  *
  * A new one is made when a third of the time is left. Its authority is added to the old one before anybody serves it, and those that were
  * told of it by the Secret wait a moment, so that there is no time at which an API server trusts only the other.
+ *
+ * Who writes: the leader, by its own client, which writes nothing any more once it does not lead. The very first certificate anybody may make who has
+ * none to serve, because the API server may have to ask before there is a leader; of several the Secret takes one.
  */
 
 import type { Client } from '../api/client.ts'
@@ -15,16 +18,17 @@ import type { Log } from '../resource/log.ts'
 import { createAuthority, createServerCertificate, type KeyPair } from '../tls/certificates.ts'
 
 export interface CertificateStoreOptions {
+  /** Reads, and writes the very first certificate. */
   readonly client: Client
   readonly clock: Clock
   readonly log: Log
   readonly secret: ObjectRef
   /** Names that the API server calls the operator by. */
   readonly hosts: readonly string[]
-  /** Whether this process may write; there is one that may. */
-  readonly leads: () => boolean
+  /** What the leader writes with; undefined where this process does not lead. */
+  readonly leader: () => Client | undefined
   /** Writes the authorities (PEM) to where the API server looks for them. Called often; it writes only what differs. */
-  readonly publish: (authorities: string) => Promise<void>
+  readonly publish: (authorities: string, client: Client) => Promise<void>
   /** Called with the first certificate, and with each new one. */
   readonly renewed: (pair: KeyPair) => void | Promise<void>
 }
@@ -79,17 +83,16 @@ export class CertificateStore {
   }
 
   async #look(): Promise<void> {
-    const { clock, secret, leads } = this.#o
+    const { clock, secret } = this.#o
     this.#timer?.cancel()
     try {
       const first = this.#served === undefined
-      const { stored, made } = await this.#current()
+      const { stored, by } = await this.#current()
       if (stored === undefined) this.#complain(`waiting for the leader to make a certificate (Secret ${keyOf(secret)})`)
       else {
-        const mayWrite = made || leads()
         // Nobody has trusted another one yet: it can be served at once.
         if (first) await this.#serve(stored)
-        if (mayWrite) await this.#o.publish(stored.authorities)
+        if (by !== undefined) await this.#o.publish(stored.authorities, by)
         if (stored.cert !== this.#served) {
           await delay(clock, SPREAD_MS, this.#stop.signal)
           await this.#serve(stored)
@@ -114,32 +117,35 @@ export class CertificateStore {
     this.#complaint = text
   }
 
-  /** `made`: by this very look. Undefined where there is none, and this process may not make one. */
-  async #current(): Promise<{ stored?: Stored; made: boolean }> {
-    const { client, clock, secret, leads } = this.#o
+  /** `by`: what to publish it with, where that is up to this process. `stored` is undefined where there is none, and this process may not make one. */
+  async #current(): Promise<{ stored?: Stored; by?: Client | undefined }> {
+    const { client, clock, secret } = this.#o
     const options = { signal: this.#stop.signal }
     const found = await client.find(Secret, secret, options)
     const stored = found === undefined ? undefined : readStored(found)
     const now = clock.now()
     const usable = stored !== undefined && stored.until > now && this.#isFor(stored)
-    if (usable && stored.until - now > RENEW_MS) return { stored, made: false }
-    // The very first one anybody may make: a Secret is written only as it was read, so that one of several wins.
-    if (!leads() && stored !== undefined) return usable ? { stored, made: false } : { made: false }
+    const leader = this.#o.leader()
+    if (usable && stored.until - now > RENEW_MS) return { stored, by: leader }
+    // Whoever serves one can wait for the leader, also where somebody has emptied the Secret.
+    const by = leader ?? (stored === undefined && this.#served === undefined ? client : undefined)
+    if (by === undefined) return usable ? { stored } : {}
     const next = this.#make(usable ? stored : undefined)
-    if (usable) await this.#o.publish(next.authorities)
+    if (usable) await this.#o.publish(next.authorities, by)
     const data = Object.fromEntries(
       Object.entries({ 'tls.crt': next.cert, 'tls.key': next.key, 'ca.crt': next.authorities }).map(([name, text]) => [name, base64(text)]),
     )
     try {
-      if (found === undefined) await client.create(Secret, { metadata: { ...secret } as never, type: 'Opaque', data }, options)
-      else await client.update(Secret, { ...found, data: { ...found.data, ...data } }, options)
-      return { stored: next, made: true }
+      // As it was read, so that one of several wins.
+      if (found === undefined) await by.create(Secret, { metadata: { ...secret } as never, type: 'Opaque', data }, options)
+      else await by.update(Secret, { ...found, data: { ...found.data, ...data } }, options)
+      return { stored: next, by }
     } catch (error) {
       // Where only the leader may write (tsop generate fence), it will.
-      if (isForbidden(error) && !leads()) return { made: false }
+      if (isForbidden(error) && leader === undefined) return {}
       if (!isConflict(error) && !isAlreadyExists(error)) throw error
       const theirs = readStored(await client.get(Secret, secret, options))
-      return { ...(theirs === undefined ? {} : { stored: theirs }), made: leads() }
+      return theirs === undefined ? {} : { stored: theirs, by: leader }
     }
   }
 

@@ -40,6 +40,8 @@ export interface AdmissionResponse {
 export interface ReviewTools {
   readonly clock: Clock
   readonly log: Log
+  /** Told where the method threw or was late, whatever the API server is told then. */
+  readonly failed?: () => void
 }
 
 const LONGEST_WARNING = 256
@@ -75,6 +77,7 @@ export async function reviewed(
   } catch (error) {
     if (isRefusal(error))
       return { uid, ...denial(webhook, request, sent, [error]), ...(warnings.length === 0 ? {} : { warnings: [...warnings] }) }
+    tools.failed?.()
     return failed(webhook, uid, error, log)
   } finally {
     abort.abort()

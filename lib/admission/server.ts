@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Clock } from '../api/clock.ts'
+import type { WebhookObserver } from '../resource/observer.ts'
 import type { KeyPair } from '../tls/certificates.ts'
 import { RequestError, type WebhookService } from './service.ts'
 
@@ -22,10 +23,15 @@ const REQUEST_MS = 30_000
 const MOST_CONNECTIONS = 256
 const GRACE_MS = 5_000
 
-export async function serveWebhooks(
-  service: WebhookService,
-  { host, port, pair, clock }: { readonly host?: string | undefined; readonly port: number; readonly pair: KeyPair; readonly clock: Clock },
-): Promise<WebhookServer> {
+export interface ServerOptions {
+  readonly host?: string | undefined
+  readonly port: number
+  readonly pair: KeyPair
+  readonly clock: Clock
+  readonly observer?: WebhookObserver | undefined
+}
+
+export async function serveWebhooks(service: WebhookService, { host, port, pair, clock, observer }: ServerOptions): Promise<WebhookServer> {
   // Not imported: the ES module of node:https evaluates undici, 14 MiB of it.
   const { createServer } = process.getBuiltinModule('node:https')
   const options = { ...secure(pair), headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 16_384 }
@@ -45,9 +51,13 @@ export async function serveWebhooks(
     })
   })
   server.unref()
+  observer?.certificate(endOf(pair))
   return {
     port: (server.address() as AddressInfo).port,
-    renew: (next) => server.setSecureContext(secure(next)),
+    renew(next) {
+      server.setSecureContext(secure(next))
+      observer?.certificate(endOf(next))
+    },
     close: (graceMs = GRACE_MS) =>
       new Promise((resolve) => {
         const timer = clock.after(graceMs, () => server.closeAllConnections())
@@ -59,6 +69,9 @@ export async function serveWebhooks(
       }),
   }
 }
+
+/** Milliseconds since 1970. */
+const endOf = ({ cert }: KeyPair) => new (process.getBuiltinModule('node:crypto').X509Certificate)(cert).validToDate.getTime()
 
 const secure = ({ cert, key }: KeyPair) => ({ cert, key, minVersion: 'TLSv1.2' as const })
 

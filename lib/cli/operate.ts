@@ -70,15 +70,15 @@ export async function operate(
 
   const userAgent = `${name.replaceAll('/', '-')}/tsop-${version()}`
   const unfenced = new Client({ transport, clock: systemClock, userAgent })
-  const webhooks = await answerer({ options, name, handlers, cluster, client: unfenced, log, services }, undo)
+  const webhooks = await answerer({ options, name, handlers, cluster, client: unfenced, log, metrics: looks.metrics, services }, undo)
   const [election] = await Promise.all([
     elect(options, { cluster, transport, name, userAgent, log, signal }, undo),
     // Every replica may do this: it is the same whoever does it, and a standby needs it to watch.
     prepare(options, cwd, handlers, cluster, webhooks, { client: unfenced, clock: systemClock, signal, log }),
   ])
-  webhooks?.lead(() => election?.elector.leads ?? true)
   const client =
     election === undefined ? unfenced : new Client({ transport: election.transport, gate: election.elector, clock: systemClock, userAgent })
+  webhooks?.lead(() => election?.elector.leads ?? true, client)
 
   const manager = new Manager({
     name,
@@ -121,7 +121,7 @@ export async function operate(
     onLead() {
       log.info({ lease: keyOf(election.lease), identity: election.identity }, 'leading')
       manager.lead()
-      webhooks?.lead(() => election.elector.leads)
+      webhooks?.lead(() => election.elector.leads, client)
     },
     onLost(error) {
       // In this very turn, so that nothing comes after it.

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { CertificateStore } from '../admission/certificate-store.ts'
 import { type Endpoint, type WebhookConfiguration, webhookConfigurations } from '../admission/configurations.ts'
 import { publishAuthorities } from '../admission/publish.ts'
-import { serveWebhooks, type WebhookServer } from '../admission/server.ts'
-import { type WebhookService, webhookService } from '../admission/service.ts'
+import { type ServerOptions, serveWebhooks, type WebhookServer } from '../admission/server.ts'
+import { pathsOf, type WebhookService, webhookService } from '../admission/service.ts'
 import { convertedKinds, secretNameOf, webhooksOf } from '../admission/webhooks.ts'
 import type { Client } from '../api/client.ts'
 import { systemClock } from '../api/clock.ts'
@@ -15,6 +15,7 @@ import { isNotFound } from '../api/status-error.ts'
 import { objectName } from '../generate/operator.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
+import type { WebhookObserver } from '../resource/observer.ts'
 import type { KeyPair } from '../tls/certificates.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { FIELD_MANAGER, text } from './install-crds.ts'
@@ -26,8 +27,8 @@ export interface Webhooks {
   readonly endpoint: Endpoint | undefined
   /** Has the API server ask from now on, where that is this process' business. */
   register(): Promise<void>
-  /** This process may look after the certificate whenever `leads` says so. */
-  lead(leads: () => boolean): void
+  /** This process may look after the certificate whenever `leads` says so, by a client that writes as long as it leads and no longer. */
+  lead(leads: () => boolean, client: Client): void
 }
 
 export interface WebhooksOptions {
@@ -36,8 +37,11 @@ export interface WebhooksOptions {
   readonly name: string
   readonly handlers: readonly LoadedHandler[]
   readonly cluster: Cluster
+  /** For what every replica does, whether it leads or not. */
   readonly client: Client
   readonly log: Log
+  /** Undefined: nobody looks. */
+  readonly metrics?: { webhooks(paths: readonly string[]): WebhookObserver } | undefined
   /** Of an API server in this process. */
   readonly services: Services | undefined
 }
@@ -53,12 +57,15 @@ const PORT = 9443
 export async function prepareWebhooks(given: WebhooksOptions, undo: (() => Promise<void>)[]): Promise<Webhooks> {
   const { options, cluster, handlers, services, log } = given
   const { port, certificates, service, url } = options.webhooks
-  const answer = webhookService(handlers, { clock: systemClock, log })
-  if (url !== undefined) return byUrl(given, answer, url, port ?? Number(url.port || 443), undo)
+  const observer = given.metrics?.webhooks(pathsOf(handlers.map(({ spec }) => spec)))
+  const answer = webhookService(handlers, { clock: systemClock, log, observer })
+  const listen = (host: string | undefined, at: number, pair: KeyPair) =>
+    listening(answer, { host, port: at, pair, clock: systemClock, observer })
+  if (url !== undefined) return byUrl(given, listen, url, port ?? Number(url.port || 443), undo)
   if (services !== undefined) return inProcess(given, answer, services)
-  if (cluster.source === 'embedded') return byUrl(given, answer, undefined, 0, undo)
+  if (cluster.source === 'embedded') return byUrl(given, listen, undefined, 0, undo)
   const asked = port !== undefined || certificates !== undefined || service !== undefined
-  if (port !== 0 && (asked || (cluster.source === 'in-cluster' && !options.once))) return byService(given, answer, port ?? PORT, undo)
+  if (port !== 0 && (asked || (cluster.source === 'in-cluster' && !options.once))) return byService(given, listen, port ?? PORT, undo)
   if (port !== 0) log.warn({}, unreachable(given))
   return { endpoint: undefined, register: async () => {}, lead() {} }
 }
@@ -73,7 +80,7 @@ function inProcess(given: WebhooksOptions, answer: WebhookService, services: Ser
 /** `url` undefined: this machine, at any free port. */
 async function byUrl(
   given: WebhooksOptions,
-  answer: WebhookService,
+  listen: Listen,
   url: URL | undefined,
   port: number,
   undo: (() => Promise<void>)[],
@@ -82,7 +89,7 @@ async function byUrl(
   const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
   const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.')
   const { pair, authorities } = certificates === undefined ? await throwAway(host) : filesIn(certificates)
-  const server = await listen(answer, loopback ? host : undefined, port, pair)
+  const server = await listen(loopback ? host : undefined, port, pair)
   undo.push(() => server.close())
   await follow(given, server, undo)
   const endpoint = { url: url?.href ?? `https://127.0.0.1:${server.port}`, caBundle: authorities }
@@ -92,13 +99,13 @@ async function byUrl(
   return { endpoint, register: () => register(given, names, endpoint, undo), lead() {} }
 }
 
-async function byService(given: WebhooksOptions, answer: WebhookService, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
+async function byService(given: WebhooksOptions, listen: Listen, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
   const { options, cluster, client, log, handlers } = given
   const namespace = cluster.namespace ?? 'default'
   const service = { namespace, name: options.webhooks.service ?? `${objectName(given.name)}-webhook` }
   const endpoint = { service }
   if (options.webhooks.certificates !== undefined) {
-    const server = await listen(answer, undefined, port, filesIn(options.webhooks.certificates).pair)
+    const server = await listen(undefined, port, filesIn(options.webhooks.certificates).pair)
     undo.push(() => server.close())
     await follow(given, server, undo)
     log.info({ port: server.port }, 'serving webhooks')
@@ -111,7 +118,7 @@ async function byService(given: WebhooksOptions, answer: WebhookService, port: n
     validating: all.some(({ type }) => type === 'validate') ? service.name : undefined,
     definitions: convertedKinds(specs).flatMap(({ crd }) => (crd === undefined ? [] : [crd.metadata.name])),
   }
-  let leads = () => false
+  let leader: { readonly leads: () => boolean; readonly client: Client } | undefined
   let server: WebhookServer | undefined
   const dns = `${service.name}.${service.namespace}`
   const store = new CertificateStore({
@@ -120,11 +127,11 @@ async function byService(given: WebhooksOptions, answer: WebhookService, port: n
     log,
     secret: { name: secretNameOf(service.name), namespace },
     hosts: [`${dns}.svc`, `${dns}.svc.cluster.local`, dns, service.name],
-    leads: () => leads(),
-    publish: (authorities) => publishAuthorities(client, targets, authorities),
+    leader: () => (leader?.leads() === true ? leader.client : undefined),
+    publish: (authorities, by) => publishAuthorities(by, targets, authorities),
     async renewed(pair) {
       if (server !== undefined) return server.renew(pair)
-      server = await listen(answer, undefined, port, pair)
+      server = await listen(undefined, port, pair)
       log.info({ port: server.port }, 'serving webhooks')
     },
   })
@@ -135,16 +142,19 @@ async function byService(given: WebhooksOptions, answer: WebhookService, port: n
   return {
     endpoint,
     register: () => store.start(),
-    lead(whether) {
-      leads = whether
+    lead(leads, by) {
+      leader = { leads, client: by }
       void store.look()
     },
   }
 }
 
-async function listen(answer: WebhookService, host: string | undefined, port: number, pair: KeyPair): Promise<WebhookServer> {
+type Listen = (host: string | undefined, port: number, pair: KeyPair) => Promise<WebhookServer>
+
+async function listening(answer: WebhookService, options: ServerOptions): Promise<WebhookServer> {
+  const { port } = options
   try {
-    return await serveWebhooks(answer, { host, port, pair, clock: systemClock })
+    return await serveWebhooks(answer, options)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why =

@@ -97,6 +97,23 @@ export const METRICS = {
     buckets: REQUEST_SECONDS,
   },
 
+  controller_runtime_webhook_requests_total: {
+    type: 'counter',
+    labels: ['webhook', 'code'],
+    help: 'Requests of the API server by path and HTTP code. A review that is answered has 200, whatever the answer is.',
+  },
+  controller_runtime_webhook_latency_seconds: {
+    type: 'histogram',
+    labels: ['webhook'],
+    help: 'How long the API server waits for an answer, without the way.',
+    buckets: REQUEST_SECONDS,
+  },
+  controller_runtime_webhook_requests_in_flight: {
+    type: 'gauge',
+    labels: ['webhook'],
+    help: 'Requests of the API server that are being answered.',
+  },
+
   leader_election_master_status: { type: 'gauge', labels: ['name'], help: '1 where this process leads, 0 where it stands by.' },
 
   tsop_info: { type: 'gauge', labels: ['name', 'version'], help: '1; says which operator this is, on which tsop.' },
@@ -142,6 +159,16 @@ export const METRICS = {
     type: 'counter',
     labels: ['kind', 'reason'],
     help: 'Watches that ended and were opened again: ended (by the server, as it does every few minutes), expired, silent, connection, refused, protocol.',
+  },
+  tsop_webhook_answers_total: {
+    type: 'counter',
+    labels: ['webhook', 'answer'],
+    help: 'Answers to the API server: allowed, refused, failed (the method threw or was late, or a conversion failed).',
+  },
+  tsop_webhook_certificate_expiration_timestamp_seconds: {
+    type: 'gauge',
+    labels: [],
+    help: 'Until when the certificate is good that the webhooks are served with, in seconds since 1970.',
   },
   tsop_events_dropped_total: { type: 'counter', labels: [], help: 'Kubernetes Events that were given up because too many came at once.' },
 } as const satisfies Record<string, MetricRow>

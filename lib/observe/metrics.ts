@@ -5,7 +5,15 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../api/clock.ts'
-import type { ControllerLook, ControllerObserver, Observer, RestartReason, RunEnd, WatchLook } from '../resource/observer.ts'
+import type {
+  ControllerLook,
+  ControllerObserver,
+  Observer,
+  RestartReason,
+  RunEnd,
+  WatchLook,
+  WebhookObserver,
+} from '../resource/observer.ts'
 import { METRICS, type MetricName, type MetricRow } from './metric-table.ts'
 
 export interface MetricsOptions {
@@ -35,6 +43,8 @@ export class Metrics implements Observer {
     this.#metrics = Object.fromEntries(rows.map(([name, row]) => [name, made(name, row, this.#registry)])) as Family
     if (process) collectDefaultMetrics({ register: this.#registry })
     this.#gauge('tsop_info').set({ name, version }, 1)
+    // Not 0, which would be a certificate that ended long ago.
+    this.#gauge('tsop_webhook_certificate_expiration_timestamp_seconds').remove()
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE
@@ -106,6 +116,34 @@ export class Metrics implements Observer {
       counter.reset()
       counter.inc(look().dropped)
     })
+  }
+
+  /** `paths`: all that are answered. What is asked elsewhere is not counted, so that nobody makes labels up. */
+  webhooks(paths: readonly string[]): WebhookObserver {
+    const requests = this.#counter('controller_runtime_webhook_requests_total')
+    const answers = this.#counter('tsop_webhook_answers_total')
+    const inFlight = this.#gauge('controller_runtime_webhook_requests_in_flight')
+    const latency = this.#histogram('controller_runtime_webhook_latency_seconds')
+    // From zero, so that a rate has a beginning.
+    for (const webhook of paths) {
+      for (const code of ['200', '500']) requests.inc({ webhook, code }, 0)
+      for (const answer of ['allowed', 'refused', 'failed']) answers.inc({ webhook, answer }, 0)
+      inFlight.set({ webhook }, 0)
+      latency.zero({ webhook })
+    }
+    return {
+      asked: (webhook) => {
+        const began = this.#clock.monotonic()
+        inFlight.inc({ webhook })
+        return ({ code, answer }) => {
+          inFlight.dec({ webhook })
+          latency.observe({ webhook }, (this.#clock.monotonic() - began) / 1000)
+          requests.inc({ webhook, code: String(code) })
+          if (answer !== undefined) answers.inc({ webhook, answer })
+        }
+      },
+      certificate: (until) => this.#gauge('tsop_webhook_certificate_expiration_timestamp_seconds').set(until / 1000),
+    }
   }
 
   #counter(name: MetricName): Counter {

@@ -14,6 +14,21 @@ export interface Observer {
   watchRestarted(kind: string, reason: RestartReason): void
 }
 
+/** What the API server asks of an operator that answers it. */
+export interface WebhookObserver {
+  /** A request has come, at a path that is answered. Gives what is to be told of its answer. */
+  asked(webhook: string): (end: WebhookEnd) => void
+  /** A certificate is served from now on, until then (milliseconds since 1970). */
+  certificate(until: number): void
+}
+
+export interface WebhookEnd {
+  /** Of HTTP. A review that is answered has 200, whatever the answer is. */
+  readonly code: number
+  /** `failed`: the operator's code threw, or was late. Undefined: there is none, as the request was no review. */
+  readonly answer: 'allowed' | 'refused' | 'failed' | undefined
+}
+
 /** `ended`: by the server, as it does every few minutes. */
 export type RestartReason = 'ended' | 'expired' | 'silent' | 'connection' | 'refused' | 'protocol'
 

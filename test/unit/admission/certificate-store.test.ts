@@ -63,7 +63,7 @@ describe('the certificate that an operator looks after', () => {
     await server.close()
   })
 
-  function replica(leads: () => boolean = () => true, refused: () => boolean = () => false) {
+  function replica(leads: () => boolean = () => true, refused: () => boolean = () => false, by: () => Client = () => client) {
     const served: KeyPair[] = []
     const published: string[] = []
     const lines: Line[] = []
@@ -74,11 +74,11 @@ describe('the certificate that an operator looks after', () => {
       log: logTo(lines),
       secret,
       hosts: [HOST],
-      leads,
-      publish: async (authorities) => {
+      leader: () => (leads() ? by() : undefined),
+      publish: async (authorities, writer) => {
         if (refused()) throw new Error('nobody may write')
         published.push(authorities)
-        await publishAuthorities(client, targets, authorities)
+        await publishAuthorities(writer, targets, authorities)
       },
       renewed: (pair) => void served.push(pair),
     })
@@ -244,6 +244,77 @@ describe('the certificate that an operator looks after', () => {
       webhooks: { clientConfig: { caBundle?: string } }[]
     }
     expect(webhooks[0]?.clientConfig.caBundle).to.be.a('string')
+  })
+
+  it('is written by the client that leads and by no other, and by nobody who leads no more', async () => {
+    const sent: string[] = []
+    let open = true
+    const gated = new Client({
+      transport: inProcess(
+        (request) => {
+          if (request.method !== 'GET') sent.push(request.url)
+          return server.handle(request)
+        },
+        { clock, headers: {} },
+      ),
+      clock,
+      gate: {
+        check() {
+          if (!open) throw new Error('this process does not lead')
+        },
+      },
+    })
+    const { store, served } = replica(undefined, undefined, () => gated)
+    await store.start()
+    expect(sent, 'the Secret, two configurations, a definition').to.have.length(4)
+    // Found out only as it is about to write: the lease was lost while it looked.
+    open = false
+    clock.jump(61 * DAY)
+    const before = await Promise.all([client.get(Secret, secret), trusted()])
+    await store.look()
+    expect(await Promise.all([client.get(Secret, secret), trusted()])).to.deep.equal(before)
+    expect(served).to.have.length(1)
+  })
+
+  it('is left to the leader by whoever serves one, where the Secret is emptied', async () => {
+    const standby = replica(() => false)
+    await standby.store.start()
+    expect(standby.served, 'the very first').to.have.length(1)
+    await client.patch(Secret, secret, { type: 'merge', value: { data: null } })
+    await standby.store.look()
+    expect((await client.get(Secret, secret)).data).to.equal(undefined)
+    expect(standby.served).to.have.length(1)
+  })
+
+  it('of a former leader does not displace the authority of the next one', async () => {
+    const former = replica()
+    await former.store.start()
+    // What it reads before the next leader writes, it may not write after it.
+    const stale = new Client({
+      transport: inProcess((request) => server.handle(request), { clock, headers: {} }),
+      clock,
+    })
+    const get = stale.get.bind(stale)
+    let others = async () => {}
+    stale.get = (async (...args: Parameters<Client['get']>) => {
+      const object = await get(...args)
+      await others()
+      return object
+    }) as Client['get']
+    others = async () => {
+      others = async () => {}
+      await publishAuthorities(client, { mutating: undefined, validating: 'shop', definitions: [] }, 'of the next one')
+    }
+    const targets = { mutating: undefined, validating: 'shop', definitions: [] }
+    const error = await publishAuthorities(stale, targets, 'of the former one').then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).to.be.instanceOf(Error)
+    const live = (await client.get(kindOf('ValidatingWebhookConfiguration'), { name: 'shop' })) as unknown as {
+      webhooks: { clientConfig: { caBundle: string } }[]
+    }
+    expect(Buffer.from(live.webhooks[0]?.clientConfig.caBundle ?? '', 'base64').toString()).to.equal('of the next one')
   })
 
   it('is not looked after any more after the end', async () => {

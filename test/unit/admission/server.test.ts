@@ -13,6 +13,7 @@ const pair = (commonName: string) => createServerCertificate(authority, { ...val
 
 describe('the webhook server', () => {
   let server: WebhookServer
+  const until: number[] = []
   let release: () => void = () => {}
   before(async () => {
     server = await serveWebhooks(
@@ -22,7 +23,13 @@ describe('the webhook server', () => {
         if (path === '/slow') await new Promise<void>((resolve) => (release = resolve))
         return { review, path }
       },
-      { host: '127.0.0.1', port: 0, pair: pair('first'), clock: systemClock },
+      {
+        host: '127.0.0.1',
+        port: 0,
+        pair: pair('first'),
+        clock: systemClock,
+        observer: { asked: () => () => {}, certificate: (ms) => void until.push(ms) },
+      },
     )
   })
   after(() => server.close(0))
@@ -59,6 +66,8 @@ describe('the webhook server', () => {
     expect(await send('/a', '{}')).to.include({ subject: 'first' })
     server.renew(pair('second'))
     expect(await send('/a', '{}')).to.include({ subject: 'second' })
+    // To the second, as certificates count.
+    expect(until, 'told of both').to.deep.equal(Array(2).fill(Math.floor(validity.to / 1000) * 1000))
   })
 
   it('lets what is being answered end before it closes', async () => {

@@ -179,6 +179,7 @@ describe('metrics', () => {
     metrics.leadership('shop', () => true)
     metrics.request('GET', 'host', '200', 3)
     metrics.watchRestarted(controller, 'ended')
+    metrics.webhooks(['/convert']).certificate(0)
     const text = await metrics.text()
     for (const [name, { type, labels, help }] of Object.entries(METRICS)) {
       expect(text).to.contain(`# HELP ${name} ${help}\n`).and.to.contain(`# TYPE ${name} ${type}\n`)
