@@ -9,13 +9,13 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
 /** Of each operator what is generated, with the options beside its handlers. A generator whose folder is `config/NAME` is a line. */
 const OPERATORS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  handlers: { crds: [], rbac: ['--name', 'database-operator'], deploy: ['--name', 'database-operator'] },
-  'examples/disruption-budgets': { rbac: ['--name', 'budget-operator'], deploy: ['--name', 'budget-operator'] },
-  'examples/renderings': { crds: [], rbac: ['--name', 'rendering-operator'], deploy: ['--name', 'rendering-operator'] },
-  'examples/secret-rollout': { crds: [], rbac: ['--name', 'site-operator'], deploy: ['--name', 'site-operator'] },
-  'examples/teams': { crds: [], rbac: ['--name', 'team-operator'], deploy: ['--name', 'team-operator'] },
+  handlers: { crds: [], ...deployed('database-operator') },
+  'examples/disruption-budgets': deployed('budget-operator'),
+  'examples/renderings': { crds: [], ...deployed('rendering-operator', 'examples/renderings/manifests') },
+  'examples/secret-rollout': { crds: [], ...deployed('site-operator', 'examples/secret-rollout/manifests') },
+  'examples/teams': { crds: [], ...deployed('team-operator', 'examples/teams/manifests') },
 }
-const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac', deploy: 'deploy' }
+const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac', deploy: 'deploy', bundle: 'bundle' }
 
 for (const [handlers, generators] of Object.entries(OPERATORS)) {
   for (const [what, options] of Object.entries(generators)) {
@@ -27,4 +27,9 @@ for (const [handlers, generators] of Object.entries(OPERATORS)) {
     })
     if (status !== 0) process.exitCode = 1
   }
+}
+
+function deployed(name: string, samples?: string) {
+  const named = ['--name', name]
+  return { rbac: named, deploy: named, bundle: samples === undefined ? named : [...named, '--samples', samples] }
 }

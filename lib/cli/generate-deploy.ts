@@ -10,26 +10,29 @@ import { parseDuration } from '../resource/duration.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { Generator, GeneratorInput } from './generator.ts'
 import { OPERATOR_OPTIONS, operatorModel } from './operator-model.ts'
+import type { OptionRow } from './option-rows.ts'
+
+/** Of the Deployment, for every generator that writes one. */
+export const DEPLOYMENT_OPTIONS: readonly OptionRow[] = [
+  {
+    name: 'image',
+    value: 'IMAGE',
+    sentence: "The container's image; by default the operator's name and the version in its package.json.",
+  },
+  { name: 'replicas', value: 'N', sentence: 'How many pods; 2 by default, of which one works and the other stands by.' },
+  {
+    name: 'graceful-shutdown-timeout',
+    value: 'DURATION',
+    sentence: 'How long runs may go on after SIGTERM; 20s by default. The pod gets 10 s more.',
+  },
+]
 
 export const deploy: Generator = {
   takes: 'handlers',
   about:
     'Writes all that the operator is in a cluster, from one model: install.yaml for kubectl apply -f, a kustomize base with overlays, and a Helm chart. Definitions, service account, roles, Deployment, Services, NetworkPolicy, PodDisruptionBudget, and a ServiceMonitor for who has Prometheus Operator.',
   output: 'config/deploy',
-  options: [
-    ...OPERATOR_OPTIONS,
-    {
-      name: 'image',
-      value: 'IMAGE',
-      sentence: "The container's image; by default the operator's name and the version in its package.json.",
-    },
-    { name: 'replicas', value: 'N', sentence: 'How many pods; 2 by default, of which one works and the other stands by.' },
-    {
-      name: 'graceful-shutdown-timeout',
-      value: 'DURATION',
-      sentence: 'How long runs may go on after SIGTERM; 20s by default. The pod gets 10 s more.',
-    },
-  ],
+  options: [...OPERATOR_OPTIONS, ...DEPLOYMENT_OPTIONS],
   generate(input) {
     try {
       const model = deployModel(input)

@@ -27,6 +27,10 @@ export const GENERATORS: Readonly<Record<string, Entry>> = {
     summary: 'install.yaml, kustomize base and overlays, and a Helm chart.',
     load: async () => (await import('./generate-deploy.ts')).deploy,
   },
+  bundle: {
+    summary: 'A bundle for the Operator Lifecycle Manager (OLM), for catalogues such as OperatorHub.',
+    load: async () => (await import('./generate-bundle.ts')).bundle,
+  },
   fence: {
     summary: 'A policy by which the API server refuses what a former leader writes.',
     load: async () => (await import('./generate-fence.ts')).fence,

@@ -38,7 +38,7 @@ export interface DeployParts {
 export const GRACE_BEYOND_DRAIN = 10
 
 const PROBES_PORT = 8081
-const WEBHOOK_PORT = 9443
+export const WEBHOOK_PORT = 9443
 
 export function deployParts(model: DeployModel): DeployParts {
   const permissions = deployPermissions(model)
@@ -56,7 +56,11 @@ export function deployParts(model: DeployModel): DeployParts {
 }
 
 export function deployPermissions(model: Pick<DeployModel, 'metricsSecure'> & OperatorModel): Permission[] {
-  return operatorPermissions(model, { more: model.metricsSecure ? REVIEWS : [] })
+  return operatorPermissions(model, { more: metricsPermissions(model) })
+}
+
+export function metricsPermissions({ metricsSecure }: Pick<DeployModel, 'metricsSecure'>): readonly Permission[] {
+  return metricsSecure ? REVIEWS : []
 }
 
 /** To ask the API server who wants to read metrics, and whether he may. */
