@@ -1,11 +1,12 @@
 /** The package as users get it: packed, installed into an empty project, used there. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { blocks, read } from '../docs/markdown.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -95,6 +96,16 @@ describe('the packed package', function () {
     expect(['CHANGELOG.md', 'LICENSE', 'NOTICE', 'README.md', 'package.json']).to.include.members(others)
   })
 
+  it('has the sources within the source maps, for debuggers and stack traces', () => {
+    const maps = packed.filter((file) => file.endsWith('.js.map'))
+    for (const file of maps) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(project, 'node_modules/tsop', file), 'utf8'))
+      expect(sourcesContent, file).to.have.length(sources.length)
+      for (const text of sourcesContent) expect(text, file).to.be.a('string').and.not.equal('')
+    }
+    expect(maps).to.not.have.length(0)
+  })
+
   it('can be imported', () => {
     const code = `
       import { onReconcile, resource, z } from 'tsop'
@@ -137,6 +148,48 @@ describe('the packed package', function () {
     expect(run(process.execPath, ['--import', 'tsx', '--test', 'test/node.test.ts'], project)).to.match(/^ℹ pass 1$/m)
     const mocha = join(ROOT, 'node_modules/mocha/bin/mocha.js')
     expect(run(process.execPath, [mocha, '--import=tsx', 'test/mocha.test.ts'], project)).to.match(/1 passing/)
+  })
+
+  it('is all that the first pages of the guide need beside the packages that they name', () => {
+    const guide = (page: string) => read(`docs/guide/${page}.md`)
+    const named = [...`${guide('first-operator')}${guide('testing')}`.matchAll(/npm install --save-dev ([^\n]+)/g)].flatMap(
+      ([, packages = '']) => packages.split(' '),
+    )
+    expect(named).to.include.members(['typescript', '@types/node', 'mocha', 'chai', 'tsx', '@types/mocha', '@types/chai'])
+    const [settings] = blocks(guide('first-operator'), 'json')
+    const folder = join(directory, 'guide')
+    for (const [page, types] of [
+      ['first-operator', ['node']],
+      ['testing', ['node', 'mocha']],
+    ] as const) {
+      // What the page says to have there, and no more.
+      const modules = join(folder, page, 'node_modules')
+      mkdirSync(join(folder, page, 'handlers'), { recursive: true })
+      mkdirSync(join(modules, '@types'), { recursive: true })
+      symlinkSync(join(project, 'node_modules/tsop'), join(modules, 'tsop'))
+      for (const name of page === 'testing' ? named : ['typescript', '@types/node'])
+        symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+      const tsconfig = JSON.parse(settings?.text ?? '')
+      if (page === 'testing') tsconfig.compilerOptions.types = types
+      expect(tsconfig.compilerOptions.types).to.deep.equal(types)
+      writeFileSync(join(folder, page, 'tsconfig.json'), JSON.stringify(tsconfig))
+      writeFileSync(join(folder, page, 'package.json'), '{ "type": "module" }')
+      for (const { text } of blocks(guide(page), 'ts')) {
+        const [, name = ''] = /^\/\/ file: (\S+)\n/.exec(text) ?? []
+        appendFileSync(join(folder, page, 'handlers', name), text)
+      }
+      run(process.execPath, [join(modules, 'typescript/bin/tsc')], join(folder, page))
+    }
+    const testing = join(folder, 'testing')
+    const mocha = ['node_modules/mocha/bin/mocha.js', '--import=tsx', 'handlers/*.test.ts']
+    expect(guide('testing')).to.include("npx mocha --import=tsx 'handlers/*.test.ts'")
+    expect(run(process.execPath, mocha, testing)).to.match(/6 passing/)
+
+    const [, imports = ''] = /^\| node:test \| `([^`]+)`/m.exec(guide('testing')) ?? []
+    for (const file of readdirSync(join(testing, 'handlers')).filter((file) => file.endsWith('.test.ts'))) {
+      writeFileSync(join(testing, 'handlers', file), `${imports}\n${readFileSync(join(testing, 'handlers', file), 'utf8')}`)
+    }
+    expect(run(process.execPath, ['--import', 'tsx', '--test', 'handlers/*.test.ts'], testing)).to.match(/^ℹ pass 6$/m)
   })
 
   it('tells failures by the lines of its own source', () => {
