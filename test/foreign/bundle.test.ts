@@ -12,6 +12,10 @@ const BUNDLES = ['config', ...['disruption-budgets', 'renderings', 'secret-rollo
   (config) => `${config}/bundle`,
 )
 
+const CSV = 'manifests/database-operator.clusterserviceversion.yaml'
+const CRD = 'manifests/databases.db.example.com.crd.yaml'
+const PDB = 'manifests/database-operator.poddisruptionbudget.yaml'
+
 interface Report {
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
@@ -139,10 +143,6 @@ export class ShopHandler { @onReconcile(Shop) reconcile() {} @validates(Shop) ch
     })
   }
 })
-
-const CSV = 'manifests/database-operator.clusterserviceversion.yaml'
-const CRD = 'manifests/databases.db.example.com.crd.yaml'
-const PDB = 'manifests/database-operator.poddisruptionbudget.yaml'
 
 /** A role names no version, so that the rules take every right on such a resource for one on the version that is gone. */
 function isAboutRoles(warning: string): boolean {
