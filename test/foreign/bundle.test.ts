@@ -84,7 +84,7 @@ export class ShopHandler { @onReconcile(Shop) reconcile() {} @validates(Shop) ch
         'with a kind that is not in it',
         CSV,
         'name: databases.db.example.com',
-        'name: others.db.example.com',
+        'name: databases.other.example.com',
         /owned CRD.* not found in bundle/,
       ],
       ['without install modes', CSV, /^ {2}installModes:[\s\S]*?(?=^ {2}customres)/m, '', /install modes not found/],
