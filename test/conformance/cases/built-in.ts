@@ -188,7 +188,8 @@ export const cases: readonly Case[] = [
       await t.merge('services/a', { spec: { type: 'NodePort' } })
       await t.merge('services/a', { spec: { type: 'ClusterIP' } })
       await t.merge('services/a', { spec: { type: 'ClusterIP', ports: [{ port: 80, nodePort: null }] } })
-      await t.merge('services/a', { spec: { clusterIP: '10.0.0.250' } })
+      // In the part of the range that no server gives away unasked.
+      await t.merge('services/a', { spec: { clusterIP: '10.0.0.10' } })
       await t.merge('services/a', { spec: { type: 'ExternalName', externalName: 'x.example.com' } })
       await t.merge('services/a', { spec: { type: 'ExternalName', externalName: 'x.example.com', clusterIP: '', clusterIPs: null } })
       await t.put('services/b', service('b', { clusterIP: 'None', ports: [{ port: 3 }] }))
