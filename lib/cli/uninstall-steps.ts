@@ -3,6 +3,7 @@
  * simply started again.
  */
 
+import { convertedKinds } from '../admission/webhooks.ts'
 import type { Client } from '../api/client.ts'
 import { delay, systemClock } from '../api/clock.ts'
 import { UnknownKindError } from '../api/discovery.ts'
@@ -12,9 +13,21 @@ import { definitionsOf } from '../generate/crds.ts'
 import { type DeployParts, deployParts } from '../generate/deploy.ts'
 import type { Manifest, OperatorModel } from '../generate/operator.ts'
 import { selectorOf } from '../generate/operator.ts'
+import { webhookServiceName } from '../generate/webhooks.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
-import { type Condition, type KindRef, type KubeObject, keyOf, kind, kindName, type ObjectMeta, type ObjectRef } from '../resource/kind.ts'
+import {
+  type Condition,
+  type CustomResourceDefinition,
+  type KindRef,
+  type KubeObject,
+  keyOf,
+  kind,
+  kindName,
+  type ObjectMeta,
+  type ObjectRef,
+} from '../resource/kind.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { patiently } from './patiently.ts'
 
 export interface UninstallOptions {
   readonly client: Client
@@ -39,17 +52,22 @@ type Dependent = KubeObject & { status?: { conditions?: Condition[] } }
 const POLL_MS = 500
 const TOLD_EVERY_MS = 10_000
 const NAMED = 5
+/** An API server hears of changed webhooks and definitions a moment later. */
+const HEARS_WITHIN_MS = 20_000
 
 export class Uninstall {
   readonly #o: UninstallOptions
   readonly #served: readonly Served[]
   readonly #definitions: readonly string[]
+  /** Those whose versions the operator converts. */
+  readonly #converted: readonly string[]
 
   constructor(options: UninstallOptions) {
     this.#o = options
     const { specs } = options.model
     this.#definitions = definitionsOf(specs).map(({ metadata }) => metadata.name)
     this.#served = servedBy(specs)
+    this.#converted = convertedKinds(specs).flatMap(({ crd }) => crd?.metadata.name ?? [])
   }
 
   /** What would be done, a line each. */
@@ -57,7 +75,12 @@ export class Uninstall {
     const { keepData, onlyResources, model } = this.#o
     const lines: string[] = []
     for (const served of this.#served) {
-      const objects = await this.#objects(served)
+      const objects = await this.#objects(served).catch((error: unknown) => {
+        if (!this.#o.abandon || !isUnconverted(error)) throw error
+        lines.push(`delete every ${kindName(served.ref)}; nobody answers conversions, so that they cannot be counted`)
+        return undefined
+      })
+      if (objects === undefined) continue
       const held = objects.filter((object) => holds(object, served.finalizer)).length
       const name = kindName(served.ref)
       if (served.definition !== undefined && !keepData)
@@ -75,9 +98,13 @@ export class Uninstall {
     const { keepData, onlyResources } = this.#o
     if (!keepData) await this.#deleteResources()
     if (onlyResources) return
+    // While somebody still converts what is stored in an older version.
+    const kept: string[] = []
+    for (const name of this.#converted) if ((await this.#stays(name)) && (await this.#storeAnew(name))) kept.push(name)
     // Before the operator: whom nobody answers any more, the API server would refuse.
     await this.#deleteWebhooks()
     await this.#deleteOperator()
+    for (const name of this.#converted) await this.#endConversions(name, kept.includes(name))
     // Nobody puts one on any more, and nobody would take it off.
     for (const served of this.#served) await this.#free(served)
     await this.#deleteRest()
@@ -90,11 +117,11 @@ export class Uninstall {
     const own = this.#served.filter((served) => served.definition !== undefined)
     const end = systemClock.monotonic() + timeoutMs
     for (const { ref } of own) {
-      const objects = await this.#objects({ ref })
+      const objects = await this.#readable({ ref })
       if (objects.length === 0) continue
       say(`deleting ${count(objects.length, kindName(ref))}`)
       for (const { metadata } of objects) {
-        if (metadata.deletionTimestamp === undefined) await this.#delete(ref, metadata, { uid: metadata.uid })
+        if (metadata.deletionTimestamp === undefined) await this.#deleteAsked(ref, metadata)
       }
     }
     let toldAt = systemClock.monotonic()
@@ -147,9 +174,110 @@ export class Uninstall {
     return `${runs}; or give the clean-up up with --abandon`
   }
 
+  /** Where a webhook is against it, or does not answer, the webhooks end here for whom the clean-up is given up. */
+  async #deleteAsked(ref: KindRef, { name, namespace, uid }: ObjectMeta): Promise<void> {
+    try {
+      await this.#delete(ref, { name, namespace }, { uid })
+    } catch (error) {
+      if (!isRefusedByWebhook(error)) throw error
+      if (!this.#o.abandon) throw this.#failed(`delete ${ref.kind} ${keyOf({ name, namespace })}`, error, await this.#advice())
+      await this.#deleteWebhooks()
+      // An API server hears of it a moment later.
+      await this.#patiently(isRefusedByWebhook, () => this.#delete(ref, { name, namespace }, { uid }))
+    }
+  }
+
+  /** As `#objects`; conversions that nobody answers end here for whom the clean-up is given up. */
+  async #readable(served: Pick<Served, 'ref'>): Promise<Dependent[]> {
+    try {
+      return await this.#objects(served)
+    } catch (error) {
+      if (!this.#o.abandon || !isUnconverted(error)) throw error
+      for (const name of this.#converted) await this.#endConversions(name, false)
+      return await this.#patiently(isUnconverted, () => this.#objects(served))
+    }
+  }
+
+  /** Also what an earlier version of the handlers had, or a `tsop-run --webhook-url` that was killed. */
   async #deleteWebhooks(): Promise<void> {
-    for (const { apiVersion, kind: kindOf, metadata } of this.#parts().services.filter(isWebhookConfiguration))
-      if (await this.#delete(kind(apiVersion, kindOf), metadata)) this.#o.say(`deleted ${kindOf} ${metadata.name}`)
+    const own = this.#parts().services.filter(isWebhookConfiguration)
+    for (const kindOf of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
+      for (const suffix of ['webhook', 'tsop-run']) {
+        const name = `${this.#o.model.name}-${suffix}`
+        const deleted = await this.#delete(kind('admissionregistration.k8s.io/v1', kindOf), { name }).catch((error: unknown) => {
+          // Who never had one may have no right to them either.
+          if (own.length === 0 && isForbidden(causeOf(error))) return false
+          throw error
+        })
+        if (deleted) this.#o.say(`deleted ${kindOf} ${name}`)
+      }
+    }
+  }
+
+  /** Whether a definition stays where it is, with objects. */
+  async #stays(definition: string): Promise<boolean> {
+    if (this.#o.keepData) return true
+    const served = this.#served.find((each) => each.definition === definition)
+    return served !== undefined && this.#o.model.namespaces !== undefined && (await this.#objects(served, true)).length > 0
+  }
+
+  /**
+   * Has all objects stored in the version in which they are stored now, so that nobody need convert them: an update that changes nothing is one
+   * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/#upgrade-existing-objects-to-a-new-stored-version).
+   * False where the definition does not ask the operator.
+   */
+  async #storeAnew(name: string): Promise<boolean> {
+    const { client, say } = this.#o
+    const live = await this.#asking(name)
+    if (live === undefined) return false
+    const { ref, stored } = storage(live)
+    const old = (live.status?.storedVersions ?? []).filter((version) => version !== stored)
+    if (old.length === 0) return true
+    const objects = await this.#objects({ ref }, true)
+    for (const { metadata } of objects) {
+      try {
+        await client.patch(ref, metadata, { type: 'merge', value: { metadata: { uid: metadata.uid } } })
+      } catch (error) {
+        // Gone, or another by now: then nothing is stored in an old version.
+        if (!isNotFound(error) && !isConflict(error)) throw this.#failed(`store ${ref.kind} ${keyOf(metadata)} in version ${stored}`, error)
+      }
+    }
+    await client.patch(Definition, { name }, { type: 'merge', value: { status: { storedVersions: [stored] } } }, { subresource: 'status' })
+    say(`stored ${count(objects.length, kindName(ref))} in version ${stored}, no longer in ${old.join(' and ')}`)
+    return true
+  }
+
+  /** What stays is served in the version that is stored, until the operator is back and its definition with it: in others it would lose fields. */
+  async #endConversions(name: string, stays: boolean): Promise<void> {
+    const live = await this.#asking(name)
+    if (live === undefined) return
+    const { stored } = storage(live)
+    const versions = live.spec.versions.map((version) => ({ ...version, served: version.served && version.name === stored }))
+    const value = {
+      metadata: { resourceVersion: live.metadata.resourceVersion },
+      spec: { conversion: { strategy: 'None', webhook: null }, ...(stays ? { versions } : {}) },
+    }
+    try {
+      await this.#o.client.patch(Definition, { name }, { type: 'merge', value })
+    } catch (error) {
+      if (isConflict(error)) return this.#endConversions(name, stays)
+      if (!isNotFound(error)) throw this.#failed(`end the conversions of ${name}`, error)
+    }
+    if (stays) this.#o.say(`of ${name} only version ${stored} is served from now on, in which its objects are stored`)
+  }
+
+  /** The definition, where it has the API server ask this operator, or a process that was given a URL, for conversions. */
+  async #asking(name: string): Promise<LiveDefinition | undefined> {
+    const live = await this.#o.client.find(Definition, { name })
+    const { strategy, webhook } = live?.spec.conversion ?? {}
+    if (strategy !== 'Webhook') return undefined
+    const service = webhook?.clientConfig?.service
+    const { home, name: own } = this.#o.model
+    return service === undefined || (service.namespace === home && service.name === webhookServiceName({ name: own })) ? live : undefined
+  }
+
+  async #patiently<T>(mayPass: (error: unknown) => boolean, ask: () => Promise<T>): Promise<T> {
+    return patiently(systemClock, new AbortController().signal, HEARS_WITHIN_MS, mayPass, ask)
   }
 
   #parts(): DeployParts {
@@ -267,7 +395,7 @@ export class Uninstall {
       return (await Promise.all(lists)).flatMap(({ items }) => items)
     } catch (error) {
       if (error instanceof UnknownKindError || (error instanceof StatusError && error.status === 404)) return []
-      throw this.#failed(`list ${kindName(ref)}`, error)
+      throw this.#failed(`list ${kindName(ref)}`, error, isUnconverted(error) ? await this.#advice() : undefined)
     }
   }
 
@@ -283,10 +411,13 @@ export class Uninstall {
     }
   }
 
-  #failed(what: string, error: unknown): CliError {
-    const message = error instanceof Error ? error.message : String(error)
-    const hint = isForbidden(error) ? '; uninstalling needs the rights of who installed it' : ''
-    return new CliError(exitCodes.cluster, `cannot ${what}: ${message}${hint}; start again when that is repaired`, { cause: error })
+  #failed(what: string, error: unknown, advice?: string): CliError {
+    if (advice !== undefined)
+      return new CliError(exitCodes.cluster, `cannot ${what}: ${messageOf(causeOf(error))}\n${advice}`, { cause: error })
+    const hint = isForbidden(error) && !isRefusedByWebhook(error) ? '; uninstalling needs the rights of who installed it' : ''
+    return new CliError(exitCodes.cluster, `cannot ${what}: ${messageOf(error)}${hint}; start again when that is repaired`, {
+      cause: error,
+    })
   }
 }
 
@@ -294,13 +425,40 @@ type DeploymentObject = KubeObject & { status?: { readyReplicas?: number } }
 const Deployment = kind<DeploymentObject>('apps/v1', 'Deployment', { plural: 'deployments', scope: 'Namespaced' })
 const Pod = kind('v1', 'Pod', { plural: 'pods', scope: 'Namespaced' })
 const Namespace = kind('v1', 'Namespace', { plural: 'namespaces', scope: 'Cluster' })
-const Definition = kind('apiextensions.k8s.io/v1', 'CustomResourceDefinition', { plural: 'customresourcedefinitions', scope: 'Cluster' })
+const Definition = kind<LiveDefinition>('apiextensions.k8s.io/v1', 'CustomResourceDefinition', {
+  plural: 'customresourcedefinitions',
+  scope: 'Cluster',
+})
+
+interface LiveDefinition extends KubeObject {
+  readonly spec: CustomResourceDefinition['spec'] & {
+    readonly conversion?: {
+      readonly strategy: string
+      readonly webhook?: { readonly clientConfig?: { readonly service?: { readonly namespace: string; readonly name: string } } }
+    }
+  }
+  readonly status?: { readonly storedVersions?: readonly string[] }
+}
+
+function storage({ spec: { group, names, scope, versions } }: Pick<CustomResourceDefinition, 'spec'>): { ref: KindRef; stored: string } {
+  const stored = versions.find((version) => version.storage)?.name ?? ''
+  return { stored, ref: kind(`${group}/${stored}`, names.kind, { plural: names.plural, scope }) }
+}
+
+/** What the API server says of webhooks, whether they are against it or do not answer. */
+const isRefusedByWebhook = (error: unknown) => /admission webhook ".*" denied|failed calling webhook/.test(messageOf(causeOf(error)))
+const isUnconverted = (error: unknown) => /conversion webhook for /.test(messageOf(causeOf(error)))
+
+/** Of what was told to the user. */
+const causeOf = (error: unknown) => (error instanceof CliError && error.cause !== undefined ? error.cause : error)
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const isWebhookConfiguration = ({ kind: kindOf }: Manifest) => kindOf.endsWith('WebhookConfiguration')
 
 function servedBy(specs: readonly HandlerSpec[]): Served[] {
   const primary = specs.map(({ kind: ref, onDelete }) => ({
-    ref,
+    // As it is stored: then nobody has to convert it.
+    ref: ref.crd === undefined || ref.foreign === true ? ref : storage(ref.crd).ref,
     finalizer: onDelete === undefined ? undefined : (onDelete.finalizer ?? defaultFinalizer(ref)),
     definition: ref.foreign === true ? undefined : ref.crd?.metadata.name,
   }))

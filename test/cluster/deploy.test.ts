@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { ConfigMap, Deployment, Lease, Namespace, Pod } from 'tsop/kinds'
-import { kind } from '../../lib/resource/kind.ts'
+import { ConfigMap, Deployment, Lease, Namespace } from 'tsop/kinds'
 import { inNamespace, type World } from './cluster.ts'
-import { Container } from './fixtures/container.ts'
-
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
+import { installed, PROJECT, tsop } from './fixtures/installed.ts'
 
 // Whole commands and a bundle each.
 const TIMEOUT_MS = 180_000
@@ -127,73 +121,6 @@ describe('tsop uninstall', function () {
   )
 })
 
-/** An operator with a kind of the test's own, installed by its install.yaml. */
-async function installed(t: World) {
-  const cwd = mkdtempSync(join(tmpdir(), 'operator-'))
-  t.onEnd(() => rmSync(cwd, { recursive: true, force: true }))
-  mkdirSync(join(cwd, 'handlers'))
-  mkdirSync(join(cwd, 'node_modules'))
-  symlinkSync(PROJECT, join(cwd, 'node_modules/tsop'))
-  writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }')
-  writeFileSync(join(cwd, 'handlers/widget.ts'), handler(`${t.id}.example.com`))
-  const name = `w-${t.id}`
-  const home = `${name}-system`
-  const names = ['--name', name, '--namespace', t.namespace]
-  t.onEnd(() => t.client.delete(Namespace, { name: home }).catch(() => {}))
-  await tsop(t, cwd, 'generate', 'deploy', 'handlers', ...names, '--output', 'deploy')
-  await t.kubectl('apply', '-f', `${cwd}/deploy/install.yaml`, '--namespace=')
-  return {
-    cwd,
-    name,
-    home,
-    names,
-    kind: kind(`${t.id}.example.com/v1`, 'Widget', { plural: 'widgets', scope: 'Namespaced' }),
-    widget: (of: string) => ({ apiVersion: `${t.id}.example.com/v1`, kind: 'Widget', metadata: { name: of }, spec: {} }),
-    pods: () =>
-      t.until(async () => {
-        const { items } = await t.client.list(Pod, { namespace: home, labels: { 'app.kubernetes.io/name': name } })
-        return items.length === 2 && items
-      }, 'the pods'),
-    async start(pod: Pod): Promise<Container> {
-      await tsop(t, cwd, 'build', 'handlers', '--name', name)
-      const deployment = await t.client.get(Deployment, { name, namespace: home })
-      const container = await Container.start(t, deployment, pod, join(cwd, 'build'))
-      t.onEnd(() => container.kill())
-      await t.until(
-        () => container.get('/readyz'),
-        () => `it to be ready; it said:\n${container.log}`,
-      )
-      await t.until(
-        () => container.log.includes('"msg":"leading"'),
-        () => `it to lead; it said:\n${container.log}`,
-      )
-      return container
-    },
-  }
-}
-
-const handler = (group: string) => `
-import { onDelete, onReconcile, owns, resource, z } from 'tsop'
-import { ConfigMap } from 'tsop/kinds'
-
-const Widget = resource({ group: '${group}', version: 'v1', kind: 'Widget', spec: z.object({}) })
-
-export class WidgetHandler {
-  @owns(ConfigMap)
-  config() {
-    return { data: { a: 'b' } }
-  }
-
-  @onReconcile(Widget)
-  reconcile() {}
-
-  @onDelete(Widget)
-  remove(widget, ctx) {
-    ctx.log.info({}, 'cleaned up ' + widget.metadata.name)
-  }
-}
-`
-
 /** The operator of handlers/ under a name of the test's own. */
 async function generated(t: World): Promise<{ folder: string; home: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
@@ -201,11 +128,4 @@ async function generated(t: World): Promise<{ folder: string; home: string }> {
   const name = `db-${t.id}`
   await tsop(t, PROJECT, 'generate', 'deploy', 'handlers', '--name', name, '--output', folder)
   return { folder, home: `${name}-system` }
-}
-
-async function tsop(t: World, cwd: string, ...args: string[]): Promise<string> {
-  const command = ['--conditions=tsop-source', `${PROJECT}lib/cli/tsop.ts`, ...args]
-  const env = { ...process.env, KUBECONFIG: t.kubeconfig, NO_COLOR: '1' }
-  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd, env })
-  return stdout
 }
