@@ -25,12 +25,17 @@ describe('random pauses', function () {
     const r = await Replicas.create(plane, 8)
     const random = randomFrom(SEED)
     let handovers = 0
+    let others = 0
+    const paused = new Set<string>()
     try {
       await r.start('a')
       await r.start('b')
       for (let i = 0; i < PAUSES; i++) {
         // Also one that lost its lease by itself, on a busy machine, is started anew.
-        for (const pod of ['a', 'b']) if (!r.operator(pod).running) await r.start(pod)
+        for (const pod of ['a', 'b'].filter((each) => !r.operator(each).running)) {
+          if (!paused.delete(pod)) others++
+          await r.start(pod)
+        }
         const before = r.calls.length
         const leads = await until(() => r.calls.slice(before).at(-1)?.pod, 'somebody to work')
         const other = leads === 'a' ? 'b' : 'a'
@@ -54,11 +59,13 @@ describe('random pauses', function () {
         // However late the other one is on this machine: it has to take over before it may be paused in its turn.
         await until(async () => (await r.holder) === other, `${other} to take the lease`)
         handovers++
+        paused.add(leads)
       }
       await pause(2_000)
       const strays = r.strays()
       const writes = r.writes.filter(({ resource }) => resource !== 'leases').length
-      console.log(`      ${PAUSES} pauses, ${handovers} handovers, ${writes} writes, ${r.calls.length} calls, ${strays.length} strays`)
+      const counts = `${PAUSES} pauses, ${handovers} handovers, ${others} other ends, ${writes} writes, ${r.calls.length} calls`
+      console.log(`      ${counts}, ${strays.length} strays`)
       expect(strays).to.deep.equal([])
       expect(handovers).to.be.greaterThan(0)
     } catch (error) {
