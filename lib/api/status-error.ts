@@ -98,7 +98,7 @@ export function isUnauthorized(error: unknown): boolean {
 }
 
 /** 422: the object breaks the schema or a rule of its kind. */
-export function isInvalid(error: unknown): error is StatusError {
+export function isInvalid(error: unknown): boolean {
   return hasStatus(error, 422)
 }
 

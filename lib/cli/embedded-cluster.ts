@@ -66,12 +66,15 @@ async function isLeftOver(env: NodeJS.ProcessEnv, cwd: string): Promise<boolean>
   }
 }
 
-/** @throws CliError where the port or the file cannot be had */
-export async function startEmbedded({ persist }: Options, cwd: string): Promise<EmbeddedCluster> {
+/**
+ * @param warn gets what the user should know of the server; default: printed to stderr
+ * @throws CliError where the port or the file cannot be had
+ */
+export async function startEmbedded({ persist }: Options, cwd: string, warn?: (message: string) => void): Promise<EmbeddedCluster> {
   const { createServer } = await import('../embedded/server.ts')
   const file = kubeconfigFile(cwd)
   try {
-    const server = await createServer({ port: 0, simulate: true, ...(persist === undefined ? {} : { persist }) })
+    const server = await createServer({ port: 0, simulate: true, ...(persist !== undefined && { persist }), ...(warn && { warn }) })
     const kubeconfig = `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`
     await mkdir(join(cwd, FOLDER), { recursive: true })
     await writeFile(join(cwd, FOLDER, '.gitignore'), IGNORE)

@@ -46,7 +46,7 @@ export async function operate(
   const format = options.logFormat ?? (terminal ? 'pretty' : 'json')
   const log = await createLogger({ level: options.logLevel ?? (options.debug ? 'debug' : 'info'), format, colour, stacks: options.debug })
 
-  const { kubeconfig, services } = await embedded(options, cwd, undo)
+  const { kubeconfig, services } = await embedded(options, cwd, log, undo)
   const cluster = kubeconfig === undefined ? await findCluster(options) : await embeddedCluster(kubeconfig)
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
   const name = options.name ?? operatorName(options.paths, cwd)
@@ -164,11 +164,11 @@ function isElected({ leader, once }: Options, cluster: Cluster): boolean {
 }
 
 /** The kubeconfig of the API server that this operator, or the supervisor of `--watch`, runs for want of another one. */
-async function embedded(options: Options, cwd: string, undo: (() => Promise<void>)[]): Promise<Partial<EmbeddedCluster>> {
+async function embedded(options: Options, cwd: string, log: Log, undo: (() => Promise<void>)[]): Promise<Partial<EmbeddedCluster>> {
   const supervised = process.env[EMBEDDED_KUBECONFIG]
   if (isSupervised()) return supervised === undefined ? {} : { kubeconfig: supervised }
   if (await needsEmbedded(options, cwd, process.env)) {
-    const server = await startEmbedded(options, cwd)
+    const server = await startEmbedded(options, cwd, (message) => log.warn(message))
     undo.push(server.close)
     return server
   }

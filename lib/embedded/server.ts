@@ -45,6 +45,8 @@ export interface ServerOptions {
   }
   /** Gets faults of this server, which should not happen. Default: printed to stderr. */
   readonly report?: (error: unknown) => void
+  /** Gets what the user of the server should know, such as an annotation that says nothing to it; once each. Default: printed to stderr. */
+  readonly warn?: (message: string) => void
 }
 
 export interface EmbeddedServer {
@@ -91,7 +93,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Embedde
   try {
     if (options.simulate !== undefined && options.simulate !== false) {
       const { startSimulation } = await import('./simulate/simulation.ts')
-      await startSimulation(core, options.simulate === true ? {} : options.simulate)
+      const warn = options.warn ?? ((message) => void process.stderr.write(`embedded API server: ${message}\n`))
+      await startSimulation(core, options.simulate === true ? {} : options.simulate, warn)
     }
     if (options.port !== undefined) await server.listen(options.port)
   } catch (error) {

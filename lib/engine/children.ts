@@ -136,7 +136,7 @@ export class Children {
         else this.#o.wrote(live ? 'changed' : 'created', kind, keyOf(ref), builder)
         return object
       } catch (error) {
-        if (isInvalid(error) && live !== undefined) throw await this.#explained(error, kind, ref)
+        if (isInvalid(error) && live !== undefined) throw await this.#explained(error as StatusError, kind, ref)
         // Somebody changed, made or removed it meanwhile: look, decide anew. A 422 may say that another controller was there first.
         if (attempt >= TRIES || !(isConflict(error) || (isInvalid(error) && live === undefined))) throw error
         const seen = await this.#o.client.find(kind, ref)

@@ -2,9 +2,15 @@
 import type { ApiObject } from '../types.ts'
 import { CLAIMS, isTerminating, STORAGE_CLASSES, VOLUMES, type World } from './world.ts'
 
+const CONTROLLER = 'persistentvolume-controller'
+/** Of the storage class that is there from the start. */
+export const PROVISIONER = 'simulate.tsop.dev/volumes'
+
 export class Claims {
   readonly #world: World
   readonly #waiting = new Set<string>()
+  /** Claims of classes that do not exist, and that were told of. */
+  readonly #refused = new Set<string>()
 
   constructor(world: World) {
     this.#world = world
@@ -17,7 +23,12 @@ export class Claims {
     if (this.#world.simulation.nodes.length === 0) return
     if (claim === undefined || isTerminating(claim) || claim.status?.phase === 'Bound' || this.#waiting.has(uid)) return
     const storageClass: string | undefined = claim.spec.storageClassName
-    if (storageClass !== undefined && storageClass !== '' && this.#world.get(STORAGE_CLASSES, '', storageClass) === undefined) return
+    if (storageClass !== undefined && storageClass !== '' && this.#world.get(STORAGE_CLASSES, '', storageClass) === undefined) {
+      const message = `storageclass.storage.k8s.io ${JSON.stringify(storageClass)} not found`
+      if (!this.#refused.has(uid)) this.#world.tell(claim, 'ProvisioningFailed', message, CONTROLLER, 'Warning')
+      this.#refused.add(uid)
+      return
+    }
     this.#waiting.add(uid)
     this.#world.core.tasks.after(
       this.#world.simulation.claimBoundMs,
@@ -58,11 +69,15 @@ export class Claims {
       object.metadata.annotations = { ...object.metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' }
     })
     const bound = this.#world.get(CLAIMS, namespace, name)
-    if (bound !== undefined) await this.#world.setStatus(CLAIMS, bound, { phase: 'Bound', accessModes, capacity })
+    if (bound === undefined) return
+    await this.#world.setStatus(CLAIMS, bound, { phase: 'Bound', accessModes, capacity })
+    // The one of several that a provisioner writes which says what came of it.
+    this.#world.tell(bound, 'ProvisioningSucceeded', `Successfully provisioned volume ${volumeName}`, PROVISIONER)
   }
 
   /** A volume that was made for its claim goes with it. */
   async gone(claim: ApiObject): Promise<void> {
+    this.#refused.delete(claim.metadata.uid ?? '')
     const volume = this.#world.get(VOLUMES, '', claim.spec?.volumeName ?? '')
     if (volume === undefined || volume.spec.claimRef?.uid !== claim.metadata.uid) return
     await this.#world.setStatus(VOLUMES, volume, { ...volume.status, phase: 'Released' })

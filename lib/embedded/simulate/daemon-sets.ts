@@ -3,6 +3,7 @@ import type { ApiObject } from '../types.ts'
 import { DAEMON_SETS, isReady, isTerminating, NODES, PODS, podOf, templateHash, type World } from './world.ts'
 
 const REVISION = 'controller-revision-hash'
+const CONTROLLER = 'daemonset-controller'
 
 export async function syncDaemonSet(world: World, namespace: string, name: string): Promise<void> {
   const set = world.get(DAEMON_SETS, namespace, name)
@@ -13,13 +14,13 @@ export async function syncDaemonSet(world: World, namespace: string, name: strin
   for (const node of nodes) {
     const pod = pods.find((each) => each.spec.nodeName === node.metadata.name)
     if (pod === undefined) await createPod(world, set, node, hash)
-    else if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') await world.delete(PODS, pod)
+    else if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') await deletePod(world, set, pod)
     else if (pod.metadata.labels?.[REVISION] !== hash && set.spec.updateStrategy?.type !== 'OnDelete') {
-      await world.delete(PODS, pod)
+      await deletePod(world, set, pod)
       break
     }
   }
-  for (const pod of pods) if (!nodes.some((node) => node.metadata.name === pod.spec.nodeName)) await world.delete(PODS, pod)
+  for (const pod of pods) if (!nodes.some((node) => node.metadata.name === pod.spec.nodeName)) await deletePod(world, set, pod)
   await report(world, namespace, name, nodes.length, hash)
 }
 
@@ -30,7 +31,13 @@ function matches(selector: Record<string, string> | undefined, { metadata: { lab
 async function createPod(world: World, set: ApiObject, node: ApiObject, hash: string): Promise<void> {
   const pod = podOf(set, set.spec.template, { generateName: `${set.metadata.name}-` }, { [REVISION]: hash })
   pod.spec.nodeName = node.metadata.name
-  await world.create(PODS, pod)
+  const made = await world.create(PODS, pod)
+  if (made !== undefined) world.tell(set, 'SuccessfulCreate', `Created pod: ${made.metadata.name}`, CONTROLLER)
+}
+
+async function deletePod(world: World, set: ApiObject, pod: ApiObject): Promise<void> {
+  await world.delete(PODS, pod)
+  world.tell(set, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, CONTROLLER)
 }
 
 async function report(world: World, namespace: string, name: string, nodes: number, hash: string): Promise<void> {

@@ -15,15 +15,21 @@ export async function syncJob(world: World, namespace: string, name: string): Pr
   const isDone = completions === undefined ? succeeded > 0 && active.length === 0 : succeeded >= completions
   const hasFailed = failed > (job.spec.backoffLimit ?? 6)
   if (isDone || hasFailed || suspended) {
-    for (const pod of active) await world.delete(PODS, pod)
+    for (const pod of active) {
+      await world.delete(PODS, pod)
+      world.tell(job, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, CONTROLLER)
+    }
   } else {
     const missing = completions === undefined ? (succeeded > 0 ? 0 : parallelism) : Math.min(parallelism, completions - succeeded)
     for (let i = active.length; i < missing; i++) {
-      await world.create(PODS, podOf(job, job.spec.template, { generateName: `${name}-` }, {}))
+      const pod = await world.create(PODS, podOf(job, job.spec.template, { generateName: `${name}-` }, {}))
+      if (pod !== undefined) world.tell(job, 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`, CONTROLLER)
     }
   }
   await report(world, namespace, name, { succeeded, failed, isDone, hasFailed, suspended })
 }
+
+const CONTROLLER = 'job-controller'
 
 const isOver = (job: ApiObject) => conditionOf(job, 'Complete') === 'True' || conditionOf(job, 'Failed') === 'True'
 
@@ -74,4 +80,7 @@ async function report(world: World, namespace: string, name: string, counts: Cou
     ...(isDone ? { completionTime: now } : {}),
     ...(conditions === undefined ? {} : { conditions }),
   })
+  if (isDone) world.tell(job, 'Completed', 'Job completed', CONTROLLER)
+  else if (hasFailed) world.tell(job, 'BackoffLimitExceeded', 'Job has reached the specified backoff limit', CONTROLLER, 'Warning')
+  else if (suspended && conditionOf(job, 'Suspended') !== 'True') world.tell(job, 'Suspended', 'Job suspended', CONTROLLER)
 }

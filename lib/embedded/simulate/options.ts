@@ -1,4 +1,5 @@
 /** How simulated workloads behave. */
+import { parseDuration } from '../../resource/duration.ts'
 import type { ApiObject } from '../types.ts'
 
 /** Why a pod does not become ready, or not stay so. */
@@ -27,10 +28,11 @@ export interface SimulationOptions {
 
 export type Simulation = Required<SimulationOptions>
 
+const PREFIX = 'simulate.tsop.dev/'
 /** On a pod (so in a workload's template): a reason to wait (`ImagePullBackOff`), or an exit code. */
-export const FAIL = 'simulate.tsop.dev/fail'
-/** On a pod: seconds until it is ready, instead of what the options say. */
-export const READY_AFTER = 'simulate.tsop.dev/ready-after'
+export const FAIL = `${PREFIX}fail`
+/** On a pod: seconds, or a duration such as `1m30s`, until it is ready, instead of what the options say. */
+export const READY_AFTER = `${PREFIX}ready-after`
 
 export function simulationOf(options: SimulationOptions): Simulation {
   return {
@@ -44,12 +46,44 @@ export function simulationOf(options: SimulationOptions): Simulation {
 }
 
 export function readyAfterMs(pod: ApiObject, { podReadyMs }: Simulation): number {
-  const seconds = Number.parseFloat(pod.metadata.annotations?.[READY_AFTER] ?? '')
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : podReadyMs
+  return durationMs(pod.metadata.annotations?.[READY_AFTER]) ?? podReadyMs
+}
+
+/** Undefined where there is none, or none that can be read. */
+function durationMs(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  try {
+    return parseDuration(text, READY_AFTER)
+  } catch {
+    return undefined
+  }
+}
+
+/** What is wrong with the annotations of a pod that are for the simulation; they are ignored then. */
+export function wrongAnnotations({ metadata: { annotations = {} } }: ApiObject): string[] {
+  return Object.entries(annotations).flatMap(([name, value]) => {
+    if (!name.startsWith(PREFIX)) return []
+    const is = `${name}: ${JSON.stringify(value)} is ignored:`
+    if (name === READY_AFTER) return durationMs(value) === undefined ? [`${is} it takes seconds, or a duration such as 1m30s`] : []
+    if (name === FAIL)
+      return failureOf(value) === undefined ? [`${is} it takes a reason such as ImagePullBackOff, or an exit code from 1 to 255`] : []
+    return [`${is} there are ${READY_AFTER} and ${FAIL}`]
+  })
+}
+
+/** What of the annotations of a workload was meant for its pods. */
+export function misplacedAnnotations({ metadata: { annotations = {} } }: ApiObject): string[] {
+  const found = Object.keys(annotations).filter((name) => name === READY_AFTER || name === FAIL)
+  return found.map((name) => `${name} is ignored: it belongs to spec.template.metadata.annotations`)
 }
 
 function annotatedFailure({ metadata: { annotations } }: ApiObject): PodFailure | undefined {
   const text = annotations?.[FAIL]
-  if (text === undefined || text === '') return undefined
-  return /^\d+$/.test(text) ? { exitCode: Number(text) } : { waiting: text }
+  return text === undefined ? undefined : failureOf(text)
+}
+
+function failureOf(text: string): PodFailure | undefined {
+  if (/^[A-Za-z]+$/.test(text)) return { waiting: text }
+  return /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 255 ? { exitCode: Number(text) } : undefined
 }

@@ -4,6 +4,9 @@ import type { ApiObject } from '../types.ts'
 import { type PodFailure, readyAfterMs } from './options.ts'
 import { CLAIMS, conditions, isTerminating, NODES, PODS, type World } from './world.ts'
 
+const SCHEDULER = 'default-scheduler'
+const KUBELET = 'kubelet'
+
 export class Pods {
   readonly #world: World
   readonly #core: Core
@@ -43,6 +46,8 @@ export class Pods {
           : unbound === undefined
             ? `0/${this.#world.list(NODES).length} nodes are available: no node fits the pod.`
             : `0/${this.#world.list(NODES).length} nodes are available: persistentvolumeclaim "${unbound}" is not bound.`
+      const known = pod.status?.conditions?.find(({ type }: { type: string }) => type === 'PodScheduled')
+      if (known?.message !== message) this.#world.tell(pod, 'FailedScheduling', message, SCHEDULER, 'Warning')
       await this.#world.setStatus(PODS, pod, {
         ...pod.status,
         phase: 'Pending',
@@ -51,6 +56,8 @@ export class Pods {
       return
     }
     this.#world.bind(pod, node.metadata.name ?? '')
+    const { namespace, name } = pod.metadata
+    this.#world.tell(pod, 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`, SCHEDULER)
   }
 
   async #start(pod: ApiObject): Promise<void> {
@@ -64,10 +71,14 @@ export class Pods {
     const failure = this.#world.simulation.podFailure(pod)
     if (failure?.waiting !== undefined) {
       const waiting = { reason: failure.waiting, ...(failure.message === undefined ? {} : { message: failure.message }) }
+      // It is looked at again whenever somebody touches it.
+      const isNews = pod.status?.containerStatuses?.[0]?.state?.waiting?.reason !== failure.waiting
       await this.#world.setStatus(PODS, pod, this.#status(pod, 'Pending', { waiting }, false))
+      if (isNews) this.#world.tell(pod, 'Failed', `Error: ${failure.message ?? failure.waiting}`, KUBELET, 'Warning')
       return
     }
     await this.#world.setStatus(PODS, pod, this.#status(pod, 'Running', { running: { startedAt: this.#world.now() } }, true))
+    this.#world.tell(pod, 'Started', 'Container started', KUBELET)
     if (failure === undefined && pod.spec.restartPolicy === 'Always') return
     this.#later(pod, 'end', this.#world.simulation.podRunMs, (now) => this.#end(now, failure))
   }
@@ -79,6 +90,10 @@ export class Pods {
     if (restarts) {
       const waiting = { reason: 'CrashLoopBackOff', message: failure?.message ?? 'back-off restarting failed container' }
       await this.#world.setStatus(PODS, pod, this.#status(pod, 'Running', { waiting }, false, 1))
+      const { namespace, name, uid } = pod.metadata
+      const [container] = (pod.spec.containers ?? []) as { name: string }[]
+      const message = `Back-off restarting failed container ${container?.name} in pod ${name}_${namespace}(${uid})`
+      this.#world.tell(pod, 'BackOff', message, KUBELET, 'Warning')
       return
     }
     const reason = exitCode === 0 ? 'Completed' : 'Error'

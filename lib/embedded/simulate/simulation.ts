@@ -5,12 +5,12 @@
 import { KeyedQueue } from '../controllers/keyed-queue.ts'
 import type { Core } from '../core.ts'
 import type { ApiObject, StoreEvent } from '../types.ts'
-import { Claims } from './claims.ts'
+import { Claims, PROVISIONER } from './claims.ts'
 import { syncDaemonSet } from './daemon-sets.ts'
 import { syncDeployment } from './deployments.ts'
 import { isSelected, syncEndpoints } from './endpoints.ts'
 import { syncJob } from './jobs.ts'
-import { type SimulationOptions, simulationOf } from './options.ts'
+import { misplacedAnnotations, type SimulationOptions, simulationOf, wrongAnnotations } from './options.ts'
 import { Pods } from './pods.ts'
 import { syncReplicaSet } from './replica-sets.ts'
 import { syncStatefulSet } from './stateful-sets.ts'
@@ -33,8 +33,9 @@ import {
   World,
 } from './world.ts'
 
-export async function startSimulation(core: Core, options: SimulationOptions = {}): Promise<void> {
-  const world = new World(core, simulationOf(options))
+/** `warn` gets what the user of the server should know: annotations that say nothing, for example. */
+export async function startSimulation(core: Core, options: SimulationOptions, warn: (message: string) => void): Promise<void> {
+  const world = new World(core, simulationOf(options), warn)
   const simulator = new Simulator(world)
   for (const kind of WATCHED) for (const object of world.list(kind)) simulator.seen(kind, object)
   const kinds = new Map(WATCHED.map((kind) => [bucketOf(kind), kind]))
@@ -85,7 +86,7 @@ async function furnish(world: World): Promise<void> {
     apiVersion: 'storage.k8s.io/v1',
     kind: 'StorageClass',
     metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
-    provisioner: 'simulate.tsop.dev/volumes',
+    provisioner: PROVISIONER,
     reclaimPolicy: 'Delete',
     volumeBindingMode: 'Immediate',
   })
@@ -130,8 +131,14 @@ class Simulator {
 
   seen(kind: Kind, object: ApiObject): void {
     this.#world.noted(kind, object, false)
+    if (object.metadata.annotations !== undefined) this.#checkAnnotations(kind, object)
     this.#add(kind, object)
     this.#wakeOthers(kind, object)
+  }
+
+  #checkAnnotations(kind: Kind, object: ApiObject): void {
+    if (kind === PODS) this.#world.warn(object, wrongAnnotations(object))
+    else if (OWNERS.has(object.kind ?? '') && kind !== REPLICA_SETS) this.#world.warn(object, misplacedAnnotations(object))
   }
 
   #add(kind: Kind, { metadata: { namespace = '', name = '' } }: ApiObject): void {

@@ -4,6 +4,7 @@ import type { ApiObject } from '../types.ts'
 import { CLAIMS, isReady, isTerminating, PODS, podOf, STATEFUL_SETS, templateHash, type World } from './world.ts'
 
 const REVISION = 'controller-revision-hash'
+const CONTROLLER = 'statefulset-controller'
 
 export async function syncStatefulSet(world: World, namespace: string, name: string): Promise<void> {
   const set = world.get(STATEFUL_SETS, namespace, name)
@@ -34,13 +35,13 @@ async function step(
   for (let ordinal = first; ordinal < first + wanted; ordinal++) {
     const pod = pods.get(ordinal)
     if (pod === undefined) await createPod(world, set, ordinal, revision)
-    else if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') await world.delete(PODS, pod)
+    else if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') await deletePod(world, set, pod)
     if (inOrder && (pod === undefined || !isReady(pod))) return
   }
   const surplus = [...pods.keys()].filter((ordinal) => ordinal < first || ordinal >= first + wanted).sort((a, b) => b - a)
   for (const ordinal of surplus) {
     const pod = pods.get(ordinal) as ApiObject
-    if (!isTerminating(pod)) await world.delete(PODS, pod)
+    if (!isTerminating(pod)) await deletePod(world, set, pod)
     if (inOrder) return
   }
   if (set.spec.updateStrategy?.type === 'OnDelete') return
@@ -48,9 +49,14 @@ async function step(
   for (let ordinal = first + wanted - 1; ordinal >= Math.max(first, partition); ordinal--) {
     const pod = pods.get(ordinal)
     if (pod === undefined || isTerminating(pod)) return
-    if (pod.metadata.labels?.[REVISION] !== revision) return world.delete(PODS, pod)
+    if (pod.metadata.labels?.[REVISION] !== revision) return deletePod(world, set, pod)
     if (!isReady(pod)) return
   }
+}
+
+async function deletePod(world: World, set: ApiObject, pod: ApiObject): Promise<void> {
+  await world.delete(PODS, pod)
+  world.tell(set, 'SuccessfulDelete', `Delete Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`, CONTROLLER)
 }
 
 function ordinalOf({ metadata: { name: pod = '' } }: ApiObject, set: string): number {
@@ -78,7 +84,7 @@ async function createPod(world: World, set: ApiObject, ordinal: number, revision
     const others = ((pod.spec.volumes ?? []) as { name: string }[]).filter((each) => each.name !== volume)
     pod.spec.volumes = [{ name: volume, persistentVolumeClaim: { claimName: claim } }, ...others]
     if (world.get(CLAIMS, namespace, claim) !== undefined) continue
-    await world.create(CLAIMS, {
+    const made = await world.create(CLAIMS, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: {
@@ -89,8 +95,11 @@ async function createPod(world: World, set: ApiObject, ordinal: number, revision
       },
       spec: cloneJson(template.spec),
     })
+    if (made === undefined) continue
+    world.tell(set, 'SuccessfulCreate', `Create Claim ${claim} Pod ${podName} in StatefulSet ${name} success`, CONTROLLER)
   }
-  await world.create(PODS, pod)
+  const made = await world.create(PODS, pod)
+  if (made !== undefined) world.tell(set, 'SuccessfulCreate', `Create Pod ${podName} in StatefulSet ${name} successful`, CONTROLLER)
 }
 
 async function report(world: World, namespace: string, name: string, revision: string): Promise<void> {

@@ -35,12 +35,26 @@ export const bucketOf = ({ group, resource }: Kind) => `${group}/${resource}`
 export class World {
   readonly core: Core
   readonly simulation: Simulation
+  readonly #warn: (message: string) => void
+  readonly #warned = new Set<string>()
   /** `bucket namespace/name` of what an object controls, by its uid. */
   readonly #controlled = new Map<string, Map<string, { kind: Kind; namespace: string; name: string }>>()
 
-  constructor(core: Core, simulation: Simulation) {
+  /** `warn` gets what the user of the server should know. */
+  constructor(core: Core, simulation: Simulation, warn: (message: string) => void) {
     this.core = core
     this.simulation = simulation
+    this.#warn = warn
+  }
+
+  /** Once for each text, whichever of its objects it is about. */
+  warn(about: ApiObject, texts: readonly string[]): void {
+    for (const text of texts) {
+      if (this.#warned.has(text)) continue
+      this.#warned.add(text)
+      const { name = '', namespace = '' } = about.metadata
+      this.#warn(`${about.kind} ${namespace}/${name}: ${text}`)
+    }
   }
 
   get(kind: Kind, namespace: string, name: string): ApiObject | undefined {
@@ -104,8 +118,8 @@ export class World {
     await this.core.operations.update(type, object.metadata.namespace ?? '', object.metadata.name ?? '', '', next, as(kind))
   }
 
-  tell(about: ApiObject, reason: string, message: string, component: string): void {
-    recordEvent(this.core, about, { type: 'Normal', reason, message, component })
+  tell(about: ApiObject, reason: string, message: string, component: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+    recordEvent(this.core, about, { type, reason, message, component })
   }
 
   bind({ metadata: { namespace = '', name = '', uid } }: ApiObject, node: string): void {

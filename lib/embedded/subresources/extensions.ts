@@ -60,7 +60,7 @@ function boundByBody(call: ExtensionCall, binding: ApiObject) {
   return bound({ ...call, type, name: binding.metadata.name ?? '' }, binding)
 }
 
-/** Nothing runs here, so nothing was logged; of a pod without a node that is what a real server says, too. @throws ApiError 400, 404 */
+/** Nothing runs here, so nothing was logged; of a pod without a node a real server says nothing, either. @throws ApiError 400, 404 */
 async function log({ core, type, namespace, name, query }: ExtensionCall): Promise<ExtensionAnswer> {
   const { spec } = await core.operations.get(type, namespace, name)
   const containers: readonly { name: string }[] = [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
@@ -72,7 +72,7 @@ async function log({ core, type, namespace, name, query }: ExtensionCall): Promi
     const names = containers.map((each) => each.name).join(' ')
     throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names}]`)
   }
-  return { status: 200, text: '' }
+  return { status: 200, text: spec.nodeName ? `pod ${name} is simulated: no container runs, so nothing is logged\n` : '' }
 }
 
 async function finalize({ core, type, namespace, name, object, options }: ExtensionCall) {

@@ -85,6 +85,17 @@ describe('tsop-run without a cluster', function () {
       .and.match(SERVES)
   })
 
+  it('logs once what is wrong with an annotation for its simulation', async () => {
+    const metadata = "metadata: { labels, annotations: { 'simulate.tsop.dev/ready-after': 'soon' } }"
+    const p = project({ 'handlers/site.ts': HANDLER.replace('metadata: { labels }', metadata) })
+    const { code, stdout, stderr } = await p.run(['--apply', 'samples', '--once'])
+    expect(code, stderr).to.equal(0)
+    const warnings = stdout.split('\n').filter((line) => line.includes('"level":"warn"'))
+    expect(warnings.map((line) => JSON.parse(line).msg.replace(/shop-\S+:/, 'shop:'))).to.deep.equal([
+      'Pod default/shop: simulate.tsop.dev/ready-after: "soon" is ignored: it takes seconds, or a duration such as 1m30s',
+    ])
+  })
+
   it('leaves nothing behind where it does not start, but a file that --persist put there', async () => {
     const p = project({ 'samples/shop.json': '{"apiVersion":"web.example.com/v1","kind":"Site","metadata":{"name":"shop"},"spec":{}}' })
     const failed = await p.run(['--apply', 'samples'])

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { createServer, type EmbeddedServer } from '../../../../lib/embedded/server.ts'
-import type { SimulationOptions } from '../../../../lib/embedded/simulate/options.ts'
+import { readyAfterMs, type SimulationOptions } from '../../../../lib/embedded/simulate/options.ts'
 import { type Api, apiOf } from '../api.ts'
+
+interface TestEvent {
+  readonly involvedObject: { readonly kind: string }
+  readonly type: string
+  readonly reason: string
+  readonly source: { readonly component: string }
+  readonly message: string
+}
 
 const AT_ONCE: SimulationOptions = { podReadyMs: 0, podRunMs: 0, podStopMs: 0, claimBoundMs: 0 }
 const pod = (labels: object, annotations: object = {}, spec: object = {}) => ({
@@ -13,12 +21,14 @@ describe('simulated workloads of the embedded API server', () => {
   let server: EmbeddedServer
   let api: Api
   let faults: unknown[]
+  let warnings: string[]
   const report = (fault: unknown) => void faults.push(fault)
   const apps = '/apis/apps/v1/namespaces/default'
   const core = '/api/v1/namespaces/default'
   const start = async (options: SimulationOptions = {}) => {
     faults = []
-    server = await createServer({ simulate: { ...AT_ONCE, ...options }, report })
+    warnings = []
+    server = await createServer({ simulate: { ...AT_ONCE, ...options }, report, warn: (message) => void warnings.push(message) })
     api = apiOf(server)
   }
   const deploy = (replicas: number, template: object = pod({ app: 'd' })) => {
@@ -116,6 +126,122 @@ describe('simulated workloads of the embedded API server', () => {
     expect(status.phase).to.equal('Pending')
     expect(status.containerStatuses[0].state.waiting.reason).to.equal('ImagePullBackOff')
     expect((await api.get(`${apps}/deployments/d`)).body.status).to.include({ unavailableReplicas: 1 })
+  })
+
+  it('tell in Events what kubectl describe shows of pods, StatefulSets, Jobs and claims in a cluster', async () => {
+    await start()
+    const told = async (kind: string) => {
+      const { items } = (await api.get(`${core}/events`)).body as { items: TestEvent[] }
+      return items
+        .filter(({ involvedObject }) => involvedObject.kind === kind)
+        .map(({ type, reason, source, message }) => `${type} ${reason} ${source.component}: ${message}`)
+    }
+    const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
+    const spec = {
+      serviceName: 's',
+      selector: { matchLabels: { app: 's' } },
+      template: pod({ app: 's' }),
+      volumeClaimTemplates: [claim],
+    }
+    await api.post(`${apps}/statefulsets`, { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 's' }, spec })
+    await server.settled()
+    await api.merge(`${apps}/statefulsets/s`, { spec: { replicas: 0 } })
+    await server.settled()
+    expect(await told('StatefulSet')).to.have.members([
+      'Normal SuccessfulCreate statefulset-controller: Create Claim data-s-0 Pod s-0 in StatefulSet s success',
+      'Normal SuccessfulCreate statefulset-controller: Create Pod s-0 in StatefulSet s successful',
+      'Normal SuccessfulDelete statefulset-controller: Delete Pod s-0 in StatefulSet s successful',
+    ])
+    // Whether it had to wait for its claim first is chance.
+    expect((await told('Pod')).filter((event) => event.startsWith('Normal'))).to.have.members([
+      'Normal Scheduled default-scheduler: Successfully assigned default/s-0 to embedded',
+      'Normal Started kubelet: Container started',
+    ])
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'nope' } }]
+    for (const [name, more] of [
+      ['waits', pod({}, {}, { volumes })],
+      ['fails', pod({}, { 'simulate.tsop.dev/fail': 'ImagePullBackOff' })],
+      ['crashes', pod({}, { 'simulate.tsop.dev/fail': '3' })],
+    ] as const) {
+      await api.post(`${core}/pods`, { apiVersion: 'v1', kind: 'Pod', ...more, metadata: { ...more.metadata, name } })
+      await server.settled()
+      await api.merge(`${core}/pods/${name}`, { metadata: { labels: { touched: 'yes' } } })
+      await server.settled()
+    }
+    const { uid } = (await api.get(`${core}/pods/crashes`)).body.metadata
+    expect((await told('Pod')).filter((event) => event.startsWith('Warning') && !event.includes('data-s-0'))).to.have.members([
+      'Warning FailedScheduling default-scheduler: 0/1 nodes are available: persistentvolumeclaim "nope" is not bound.',
+      'Warning Failed kubelet: Error: ImagePullBackOff',
+      `Warning BackOff kubelet: Back-off restarting failed container c in pod crashes_default(${uid})`,
+    ])
+    const none = { storageClassName: 'none', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+    await api.post(`${core}/persistentvolumeclaims`, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'p' },
+      spec: none,
+    })
+    await server.settled()
+    await api.merge(`${core}/persistentvolumeclaims/p`, { metadata: { labels: { touched: 'yes' } } })
+    await server.settled()
+    const { volumeName } = (await api.get(`${core}/persistentvolumeclaims/data-s-0`)).body.spec
+    expect(await told('PersistentVolumeClaim')).to.have.members([
+      `Normal ProvisioningSucceeded simulate.tsop.dev/volumes: Successfully provisioned volume ${volumeName}`,
+      'Warning ProvisioningFailed persistentvolume-controller: storageclass.storage.k8s.io "none" not found',
+    ])
+    const job = (name: string, more: object, annotations: object = {}) => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name },
+      spec: { backoffLimit: 0, template: pod({}, annotations, { restartPolicy: 'Never' }), ...more },
+    })
+    const jobs = '/apis/batch/v1/namespaces/default/jobs'
+    for (const each of [job('good', {}), job('bad', {}, { 'simulate.tsop.dev/fail': '1' }), job('idle', { suspend: true })])
+      await api.post(jobs, each)
+    await server.settled()
+    const names = new Map((await pods()).map(({ metadata }) => [metadata.name.split('-')[0], metadata.name]))
+    expect(await told('Job')).to.have.members([
+      `Normal SuccessfulCreate job-controller: Created pod: ${names.get('good')}`,
+      `Normal SuccessfulCreate job-controller: Created pod: ${names.get('bad')}`,
+      'Normal Completed job-controller: Job completed',
+      'Warning BackoffLimitExceeded job-controller: Job has reached the specified backoff limit',
+      'Normal Suspended job-controller: Job suspended',
+    ])
+  })
+
+  it('say once what is wrong with an annotation, and where one belongs, and do without it', async () => {
+    await start()
+    const wrong = { 'simulate.tsop.dev/ready-after': 'soon', 'simulate.tsop.dev/fail': '0', 'simulate.tsop.dev/fial': 'x' }
+    const spec = { replicas: 2, selector: { matchLabels: { app: 'd' } }, template: pod({ app: 'd' }, wrong) }
+    const annotations = { 'simulate.tsop.dev/ready-after': '5' }
+    await api.post(`${apps}/deployments`, { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd', annotations }, spec })
+    await server.settled()
+    expect((await api.get(`${apps}/deployments/d`)).body.status.readyReplicas).to.equal(2)
+    expect(warnings.map((text) => text.replace(/^Pod default\/d-\S+:/, 'Pod:')).sort()).to.deep.equal([
+      'Deployment default/d: simulate.tsop.dev/ready-after is ignored: it belongs to spec.template.metadata.annotations',
+      'Pod: simulate.tsop.dev/fail: "0" is ignored: it takes a reason such as ImagePullBackOff, or an exit code from 1 to 255',
+      'Pod: simulate.tsop.dev/fial: "x" is ignored: there are simulate.tsop.dev/ready-after and simulate.tsop.dev/fail',
+      'Pod: simulate.tsop.dev/ready-after: "soon" is ignored: it takes seconds, or a duration such as 1m30s',
+    ])
+  })
+
+  it('take seconds and durations for the time until a pod is ready', () => {
+    const after = (text: string) =>
+      readyAfterMs({ apiVersion: 'v1', kind: 'Pod', metadata: { annotations: { 'simulate.tsop.dev/ready-after': text } } }, {
+        podReadyMs: 7,
+      } as never)
+    expect(['5', '0.5', '0', '5s', '1m30s', '250ms', 'soon', '-1', '', '5 apples'].map(after)).to.deep.equal([
+      5000, 500, 0, 5000, 90_000, 250, 7, 7, 7, 7,
+    ])
+  })
+
+  it('say instead of a log that nothing runs', async () => {
+    await start()
+    await deploy(1)
+    await server.settled()
+    const [{ metadata: { name } = { name: '' } } = {}] = await pods()
+    const { body } = await api.get(`${core}/pods/${name}/log`)
+    expect(body).to.equal(`pod ${name} is simulated: no container runs, so nothing is logged\n`)
   })
 
   it('make a pod ready when its annotation says so, not before', async () => {
