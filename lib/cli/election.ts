@@ -11,6 +11,7 @@ import { objectName } from '../generate/operator.ts'
 import { Elector } from '../leadership/elector.ts'
 import { type FenceSample, tryFence } from '../leadership/fence-check.ts'
 import { type FencedTransport, fencedTransport } from '../leadership/fenced-transport.ts'
+import { freshTransport } from '../leadership/fresh-transport.ts'
 import { podOf } from '../leadership/identity.ts'
 import { holderOf, Lease } from '../leadership/lease.ts'
 import type { LeaseLostError } from '../leadership/lease-lost-error.ts'
@@ -58,7 +59,7 @@ export async function prepareElection(options: ElectionOptions): Promise<Electio
   const pod = podOf(await cluster.credentials())
   const identity = identityIn(cluster, process, pod)
   // A connection of its own: a renewal must not wait behind what the operator sends.
-  const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
+  const transport = freshTransport(() => createTransport(cluster, { clock: systemClock, random: systemRandom }))
   const missing = await missingLeaseVerbs(transport, lease, signal)
   if (missing.length > 0) {
     await transport.close()
