@@ -1,4 +1,5 @@
 /** What an operator writes to look after the certificate of its webhooks, it writes as the leader: by the client that stops with the lease. */
+import { request } from 'node:https'
 import { expect } from 'chai'
 import { Client } from '../../../lib/api/client.ts'
 import { systemClock } from '../../../lib/api/clock.ts'
@@ -40,7 +41,7 @@ describe('the certificate of the webhooks of an operator that takes part in an e
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  it('is made anew by the leader, with writes that end with its lease', async () => {
+  it('is told to Prometheus, and made anew by the leader with writes that end with its lease', async () => {
     const cluster = await createServer({ port: 0 })
     ends.push(() => cluster.close())
     const client = new Client({
@@ -56,6 +57,7 @@ describe('the certificate of the webhooks of an operator that takes part in an e
     ends.push(() => p.remove())
     const [port] = await freePorts(1)
     const args = ['--kubeconfig', 'cluster.json', '--name', 'shop', '--leader-elect', '--install-crds', '--webhook-port', String(port)]
+    args.push('--metrics-bind-address', '127.0.0.1:0')
     const running = p.start(args)
     ends.push(async () => {
       running.child.kill('SIGKILL')
@@ -64,6 +66,14 @@ describe('the certificate of the webhooks of an operator that takes part in an e
     await running.hears(/"msg":"the webhooks have a certificate"/)
     await running.hears(/"msg":"ready"/)
     expect(written('secrets'), 'one that is still good is served as it is').to.deep.equal([])
+    await ask(port as number, '/validate/shop.example.com/boxes/validate')
+    const [, url = ''] = /"url":"([^"]+\/metrics)"/.exec(running.said) ?? []
+    const metrics = await (await fetch(url)).text()
+    expect(metrics).to.match(/^tsop_webhook_certificate_expiration_timestamp_seconds \d{10}$/m)
+    expect(metrics).to.contain(
+      'controller_runtime_webhook_requests_total{webhook="/validate/shop.example.com/boxes/validate",code="400"} 1\n',
+    )
+
     await running.hears(/"msg":"leading"/)
     const deadline = Date.now() + 30_000
     while (written('secrets').length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -76,6 +86,17 @@ describe('the certificate of the webhooks of an operator that takes part in an e
     expect(pair?.url).to.match(/[?&]timeout=\d+ms/)
   })
 })
+
+/** What is no review. */
+function ask(port: number, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const call = request({ host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume().on('end', resolve)
+    })
+    call.on('error', reject)
+    call.end('{}')
+  })
+}
 
 function endsIn(ms: number): Record<string, string> {
   const validity = { from: Date.now() - DAY, to: Date.now() + ms }
