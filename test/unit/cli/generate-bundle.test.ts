@@ -154,12 +154,13 @@ describe('tsop generate bundle', function () {
   it('takes samples and olm.yaml from where it is told', async () => {
     project.write('about/olm.yaml', OLM.replace('Shops', 'Elsewhere').replace('icon.svg', '../icon.svg'))
     project.write('more/one.yaml', SAMPLES.replace('corner', 'mall'))
-    expect((await tsop('--olm', 'about/olm.yaml', '--samples', 'more')).code).to.equal(0)
+    expect((await tsop('--olm', 'about/olm.yaml', '--samples', 'more', '--image', 'registry.example.com/shop:9')).code).to.equal(0)
     const { metadata, spec } = csv()
     expect(spec['displayName']).to.equal('Elsewhere')
+    expect(metadata.annotations['containerImage']).to.equal('registry.example.com/shop:9')
     expect(metadata.annotations['alm-examples']).to.include('mall').and.not.include('corner')
     expect(readFileSync(join(project.path, CSV), 'utf8')).to.match(
-      /^# Made by `tsop generate bundle handlers --samples more --olm about\/olm.yaml`;/,
+      /^# Made by `tsop generate bundle handlers --image registry.example.com\/shop:9 --samples more --olm about\/olm.yaml`;/,
     )
   })
 

@@ -239,6 +239,18 @@ describe('a kind in the ClusterServiceVersion', () => {
     expect(owned.map(({ name, version }) => `${name} ${version}`)).to.have.members(['crates.example.com v2', 'crates.example.com v1'])
   })
 
+  it('is not there in a version that is not served', () => {
+    const Old = resource({
+      ...{ group: 'example.com', version: 'v2', kind: 'Old', spec: z.object({}) },
+      versions: [{ version: 'v1', served: false, spec: z.object({}) }],
+    })
+    class OldHandler {
+      @onReconcile(Old) reconcile() {}
+    }
+    const owned = csvOf(of(OldHandler)).spec.customresourcedefinitions.owned ?? []
+    expect(owned.map(({ name, version }) => `${name} ${version}`)).to.deep.equal(['olds.example.com v2'])
+  })
+
   it('is none where the operator defines none', () => {
     class Foreign {
       @onReconcile(ConfigMap) reconcile() {}
@@ -410,6 +422,12 @@ describe('the webhooks of a bundle', () => {
     const { webhooks } = parseOptions(containerOf(of(CrateHandler)).args)
     expect(webhooks.certificates).to.equal('/tmp/k8s-webhook-server/serving-certs')
     expect(parseOptions(containerOf(MODEL).args).webhooks.certificates).to.equal(undefined)
+  })
+
+  it('are reached by the Service of OLM, whose name is its own', () => {
+    expect(parseOptions(containerOf(of(CrateHandler)).args).webhooks.service).to.equal(undefined)
+    const services = [...texts(of(CrateHandler)).keys()].filter((path) => path.endsWith('.service.yaml'))
+    expect(services).to.deep.equal(['manifests/acme-widgets-metrics.service.yaml'])
   })
 
   it('that convert are reachable before the pod has seen its objects', () => {
