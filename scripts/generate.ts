@@ -13,13 +13,16 @@ const OPERATORS: Readonly<Record<string, Readonly<Record<string, readonly string
   'examples/disruption-budgets': deployed('budget-operator'),
   'examples/renderings': { crds: [], ...deployed('rendering-operator', 'examples/renderings/manifests') },
   'examples/secret-rollout': { crds: [], ...deployed('site-operator', 'examples/secret-rollout/manifests') },
+  // Of no use but to see what is made where the API server asks the operator.
+  'test/cluster/fixtures/crate.ts': { deploy: ['--name', 'crate-operator'] },
   'examples/teams': { crds: [], ...deployed('team-operator', 'examples/teams/manifests') },
 }
+const CONFIG: Readonly<Record<string, string>> = { 'test/cluster/fixtures/crate.ts': 'test/unit/generate/golden/crates' }
 const FOLDERS: Readonly<Record<string, string>> = { crds: 'crd', rbac: 'rbac', deploy: 'deploy', bundle: 'bundle' }
 
 for (const [handlers, generators] of Object.entries(OPERATORS)) {
   for (const [what, options] of Object.entries(generators)) {
-    const output = handlers === 'handlers' ? [] : ['--output', `${handlers}/config/${FOLDERS[what]}`]
+    const output = handlers === 'handlers' ? [] : ['--output', `${CONFIG[handlers] ?? `${handlers}/config`}/${FOLDERS[what]}`]
     const args = ['generate', what, handlers, ...options, ...output, ...process.argv.slice(2)]
     const { status } = spawnSync(process.execPath, ['--conditions=tsop-source', 'lib/cli/tsop.ts', ...args], {
       cwd: ROOT,

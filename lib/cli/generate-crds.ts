@@ -1,9 +1,7 @@
 /** `tsop generate crds` */
 
 import { crdFiles, definitionsOf } from '../generate/crds.ts'
-import type { OperatorModel } from '../generate/operator.ts'
-import { endpointOf, injectFrom } from '../generate/webhooks.ts'
-import type { CustomResourceDefinition } from '../resource/kind.ts'
+import { endpointOf, injected, injectFrom } from '../generate/webhooks.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { Generator } from './generator.ts'
 import { OPERATOR_OPTIONS, operatorModel } from './operator-model.ts'
@@ -24,7 +22,7 @@ export const crds: Generator = {
     const { paths } = input
     const model = operatorModel(input)
     const made = definitionsOf(model.specs, endpointOf(model))
-    const definitions = input.options.flag('cert-manager') ? made.map((crd) => injected(crd, model)) : made
+    const definitions = input.options.flag('cert-manager') ? made.map((crd) => injected(crd, injectFrom(model))) : made
     if (definitions.length === 0)
       throw new CliError(
         exitCodes.configuration,
@@ -36,9 +34,4 @@ export const crds: Generator = {
       throw new CliError(exitCodes.configuration, `an API server would refuse this:\n${errors.map((line) => `  ${line}`).join('\n')}`)
     return crdFiles(definitions)
   },
-}
-
-function injected(crd: CustomResourceDefinition, model: OperatorModel): CustomResourceDefinition {
-  if (crd.spec['conversion'] === undefined) return crd
-  return { ...crd, metadata: { ...crd.metadata, annotations: { ...crd.metadata.annotations, ...injectFrom(model) } } }
 }

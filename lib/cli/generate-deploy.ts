@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { certManagerParts } from '../generate/cert-manager.ts'
 import { type DeployModel, deployParts } from '../generate/deploy.ts'
 import { type ChartFacts, chartFiles } from '../generate/helm.ts'
 import { installFile, kustomizeFiles } from '../generate/kustomize.ts'
@@ -37,7 +38,7 @@ export const deploy: Generator = {
     try {
       const model = deployModel(input)
       const parts = deployParts(model)
-      return [installFile(parts), ...kustomizeFiles(parts), ...chartFiles(model, chartFacts(input))]
+      return [installFile(parts), ...kustomizeFiles(parts, certManagerParts(model)), ...chartFiles(model, chartFacts(input))]
     } catch (error) {
       if (error instanceof UnknownPluralError) throw new CliError(exitCodes.configuration, error.message, { cause: error })
       throw error

@@ -13,7 +13,7 @@ import { definitionsOf } from '../generate/crds.ts'
 import { type DeployParts, deployParts } from '../generate/deploy.ts'
 import type { Manifest, OperatorModel } from '../generate/operator.ts'
 import { selectorOf } from '../generate/operator.ts'
-import { webhookServiceName } from '../generate/webhooks.ts'
+import { webhookParts, webhookServiceName } from '../generate/webhooks.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import {
   type Condition,
@@ -341,7 +341,17 @@ export class Uninstall {
     const { say } = this.#o
     const parts = this.#parts()
     const services = parts.services.filter((object) => !isWebhookConfiguration(object))
-    const rest = [...parts.serviceMonitor, ...parts.podDisruptionBudget, ...parts.networkPolicy, ...services, ...parts.rbac, ...parts.fence]
+    // Before its Secret, which it would make again.
+    const { certificate } = webhookParts(this.#o.model, { certManager: true })
+    const rest = [
+      ...certificate,
+      ...parts.serviceMonitor,
+      ...parts.podDisruptionBudget,
+      ...parts.networkPolicy,
+      ...services,
+      ...parts.rbac,
+      ...parts.fence,
+    ]
     // Whoever keeps the data keeps the roles of the people who use it.
     const users = new Set(this.#definitions.flatMap((definition) => [`${definition}-view`, `${definition}-edit`]))
     let deleted = 0

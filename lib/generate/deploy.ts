@@ -8,7 +8,7 @@ import { definitionsOf } from './crds.ts'
 import { fence, lease } from './fence.ts'
 import { type Manifest, type OperatorModel, selectorOf } from './operator.ts'
 import type { Permission } from './permissions.ts'
-import { operatorPermissions, roles, serviceAccount, userRoles } from './rbac.ts'
+import { operatorPermissions, type RbacOptions, roles, serviceAccount, userRoles } from './rbac.ts'
 import { endpointOf, webhookParts, webhookServiceName } from './webhooks.ts'
 
 export interface DeployModel extends OperatorModel {
@@ -55,8 +55,11 @@ export function deployParts(model: DeployModel): DeployParts {
   }
 }
 
-export function deployPermissions(model: Pick<DeployModel, 'metricsSecure'> & OperatorModel): Permission[] {
-  return operatorPermissions(model, { more: metricsPermissions(model) })
+export function deployPermissions(
+  model: Pick<DeployModel, 'metricsSecure'> & OperatorModel,
+  options: Pick<RbacOptions, 'certManager'> = {},
+): Permission[] {
+  return operatorPermissions(model, { ...options, more: metricsPermissions(model) })
 }
 
 export function metricsPermissions({ metricsSecure }: Pick<DeployModel, 'metricsSecure'>): readonly Permission[] {

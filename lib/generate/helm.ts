@@ -1,5 +1,7 @@
 /** A Helm chart of the same objects as everywhere else. What values decide stands in values.yaml, which values.schema.json holds. */
 
+import { needsServing } from '../admission/webhooks.ts'
+import { CERTIFICATE_ARGUMENT, CERTIFICATE_MOUNT, certificateVolume } from './cert-manager.ts'
 import { definitionsOf } from './crds.ts'
 import { type DeployModel, deployParts, REVIEWS } from './deploy.ts'
 import { type Manifest, selectorOf } from './operator.ts'
@@ -7,7 +9,7 @@ import { type Permission, permissionsOf } from './permissions.ts'
 import type { GeneratedFile } from './plan.ts'
 import { leasePermissions, roles, serviceAccount, userRoles } from './rbac.ts'
 import { Template } from './template.ts'
-import { endpointOf, webhookPermissions } from './webhooks.ts'
+import { endpointOf, webhookParts, webhookPermissions } from './webhooks.ts'
 import { toYaml } from './yaml.ts'
 
 export interface ChartFacts {
@@ -55,11 +57,7 @@ export function chartFiles(model: DeployModel, facts: ChartFacts): GeneratedFile
       '.Values.metrics.enabled',
       parts.services.filter(isOfMetrics).map((service) => metricsService(t, service)),
     ),
-    ...file(
-      'webhook-service.yaml',
-      undefined,
-      parts.services.filter((service) => !isOfMetrics(service)),
-    ),
+    ...webhookFiles(t, own, file, labelled),
     ...file(
       'network-policy.yaml',
       '.Values.networkPolicy.enabled',
@@ -77,15 +75,79 @@ export function chartFiles(model: DeployModel, facts: ChartFacts): GeneratedFile
 
 const isOfMetrics = ({ metadata }: Manifest) => metadata.name.endsWith('-metrics')
 
+type File = (path: string, condition: string | undefined, objects: readonly Manifest[]) => GeneratedFile[]
+
+/** The certificate is the operator's own or cert-manager's, by a value. */
+function webhookFiles(t: Template, own: DeployModel, file: File, labelled: (object: Manifest) => Manifest): GeneratedFile[] {
+  const { service, certificate, configurations } = webhookParts(own)
+  if (service.length === 0) return []
+  const [issuer, issued] = webhookParts(own, { certManager: true }).certificate.map(labelled) as [Manifest, Manifest]
+  const { issuerRef: _, ...spec } = issued['spec'] as { issuerRef: object }
+  const signer = t.lines(
+    'issuerRef:',
+    '{{- if .Values.certManager.issuerRef }}',
+    '{{- toYaml .Values.certManager.issuerRef | nindent 4 }}',
+    '{{- else }}',
+    '  kind: Issuer',
+    `  name: {{ include "operator.fullname" . }}-webhook`,
+    '{{- end }}',
+  )
+  const parts = [
+    '{{- if .Values.certManager.enabled }}\n',
+    '{{- if not .Values.certManager.issuerRef }}\n',
+    `---\n${t.render(issuer)}`,
+    '{{- end }}\n',
+    `---\n${t.render({ ...issued, spec: { ...spec, [signer]: true } })}`,
+    '{{- else }}\n',
+    `---\n${t.render(...certificate.map(labelled))}`,
+    '{{- end }}\n',
+  ]
+  const from = t.lines('{{- if .Values.certManager.enabled }}', 'annotations:', `  ${INJECT}`, '{{- end }}')
+  const where = t.lines(
+    '{{- with .Values.namespaces }}',
+    'namespaceSelector:',
+    '  matchExpressions:',
+    '    - key: kubernetes.io/metadata.name',
+    '      operator: In',
+    '      values:',
+    '{{- toYaml . | nindent 10 }}',
+    '{{- end }}',
+  )
+  const asked = configurations.map((configuration) => {
+    // Those of a class that names its namespaces, and of kinds in none, are not the chart's to decide.
+    const webhooks = (configuration['webhooks'] as { rules: { scope: string }[]; namespaceSelector?: object }[]).map((webhook) =>
+      webhook.namespaceSelector !== undefined || webhook.rules.some(({ scope }) => scope === 'Cluster')
+        ? webhook
+        : { ...webhook, [where]: true },
+    )
+    return { ...configuration, metadata: { ...configuration.metadata, [from]: true }, webhooks } as unknown as Manifest
+  })
+  return [
+    ...file('webhook-service.yaml', undefined, service),
+    { path: 'helm/templates/webhook-certificate.yaml', content: parts.join('') },
+    ...file('webhook-configurations.yaml', undefined, asked),
+  ]
+}
+
+const INJECT = 'cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "operator.fullname" . }}-webhook'
+
 function chart({ name }: DeployModel, { version, description }: ChartFacts): object {
   return { apiVersion: 'v2', name, description, type: 'application', version, appVersion: version, kubeVersion: '>=1.29.0-0' }
 }
 
 /** Helm neither updates nor removes what is in a chart's folder `crds`; as templates they are kept on uninstall, with the objects they define. */
 function crdFile(t: Template, own: DeployModel): GeneratedFile[] {
-  const keep = ['{{- if .Values.crds.keep }}', 'helm.sh/resource-policy: keep', '{{- end }}']
   const crds = definitionsOf(own.specs, endpointOf(own)).map(({ metadata: { annotations, ...metadata }, ...crd }) => {
-    const alone = t.lines('{{- if .Values.crds.keep }}', 'annotations:', '  helm.sh/resource-policy: keep', '{{- end }}')
+    const converts = crd.spec['conversion'] !== undefined
+    const lines = (indent: string) => [
+      '{{- if .Values.crds.keep }}',
+      `${indent}helm.sh/resource-policy: keep`,
+      '{{- end }}',
+      ...(converts ? ['{{- if .Values.certManager.enabled }}', `${indent}${INJECT}`, '{{- end }}'] : []),
+    ]
+    const keep = lines('')
+    const any = converts ? 'or .Values.crds.keep .Values.certManager.enabled' : '.Values.crds.keep'
+    const alone = t.lines(`{{- if ${any} }}`, 'annotations:', ...lines('  '), '{{- end }}')
     const more = annotations === undefined ? { [alone]: true } : { annotations: { ...annotations, [t.lines(...keep)]: true } }
     return { apiVersion: crd.apiVersion, kind: crd.kind, metadata: { ...metadata, ...more }, spec: crd.spec }
   })
@@ -133,7 +195,9 @@ function rolesText(t: Template, own: DeployModel, labelled: (object: Manifest) =
     render(everywhere),
     '{{- end }}\n',
     render(leasePermissions(own), `${own.name}-leader-election`),
-    render(webhookPermissions(own), `${own.name}-webhook`),
+    ...(needsServing(own.specs)
+      ? ['{{- if not .Values.certManager.enabled }}\n', render(webhookPermissions(own), `${own.name}-webhook`), '{{- end }}\n']
+      : []),
     '{{- if and .Values.metrics.enabled .Values.metrics.secure }}\n',
     render(REVIEWS, `${own.name}-metrics`),
     '{{- end }}\n',
@@ -148,11 +212,22 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
   const [name, lease, ...webhooks] = (container['args'] as string[]).filter((arg) => /^--(name|lease-name|webhook-service)=/.test(arg))
   const optional = (field: string, value = field) =>
     t.lines(`{{- with .Values.${value} }}`, `${field}:`, '{{- toYaml . | nindent 8 }}', '{{- end }}')
+  const served = webhooks.length > 0
+  // A member of a list that is there or not.
+  const ifIssued = (field: string, item: object) =>
+    t.lines(
+      '{{- if .Values.certManager.enabled }}',
+      ...toYaml({ [field]: [item] })
+        .trimEnd()
+        .split('\n'),
+      '{{- end }}',
+    )
   const args = [
     name,
     t.lines('{{- range .Values.namespaces }}', '- --namespace={{ . }}', '{{- end }}'),
     lease,
     ...webhooks,
+    ...(served ? [t.lines('{{- if .Values.certManager.enabled }}', `- ${CERTIFICATE_ARGUMENT}`, '{{- end }}')] : []),
     t.lines(
       '{{- if not .Values.metrics.enabled }}',
       '- --metrics-bind-address=0',
@@ -193,8 +268,10 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
               env: [...(container['env'] as object[]), t.lines('{{- with .Values.env }}', '{{- toYaml . | nindent N }}', '{{- end }}')],
               ports: [{ ...metrics, containerPort: t.value('include "operator.metricsPort" .') }, ...ports],
               resources: t.block('.Values.resources'),
+              ...(served ? { [ifIssued('volumeMounts', CERTIFICATE_MOUNT)]: true } : {}),
             },
           ],
+          ...(served ? { [ifIssued('volumes', certificateVolume({ name: '{{ include "operator.fullname" . }}' }))]: true } : {}),
           [optional('nodeSelector')]: true,
           [optional('tolerations')]: true,
           [optional('affinity')]: true,
@@ -289,6 +366,15 @@ function values({ image, replicas, drainSeconds, metricsSecure, namespaces, spec
     '# The API server refuses what a former leader still writes.',
     'fence:',
     '  enabled: true',
+    ...(needsServing(specs)
+      ? [
+          '# The certificate of the webhooks: of cert-manager, which has to be there, instead of the operator.',
+          'certManager:',
+          '  enabled: false',
+          '  # Who signs it, as `issuerRef` of a Certificate; none: an Issuer of the chart, by which it signs itself.',
+          '  issuerRef: {}',
+        ]
+      : []),
     '',
     ...(definitionsOf(specs).length === 0
       ? []
@@ -345,6 +431,7 @@ function valuesSchema({ specs }: DeployModel): object {
       networkPolicy: object({ enabled: flag, metricsFrom: list }),
       podDisruptionBudget: enabled,
       fence: enabled,
+      ...(needsServing(specs) ? { certManager: object({ enabled: flag, issuerRef: map }) } : {}),
       ...(definitionsOf(specs).length === 0 ? {} : { crds: object({ install: flag, keep: flag }) }),
       userRoles: enabled,
       serviceAccount: object({ annotations: map }),

@@ -1,5 +1,6 @@
 /** The same objects for `kubectl apply -f` and `kubectl apply -k`. */
 
+import type { CertManagerParts } from './cert-manager.ts'
 import type { DeployParts } from './deploy.ts'
 import type { Manifest } from './operator.ts'
 import type { GeneratedFile } from './plan.ts'
@@ -14,9 +15,10 @@ export function installFile(parts: DeployParts): GeneratedFile {
 
 /**
  * A base that runs, and three overlays: `development` with one replica that says more, `production` as install.yaml has it, `monitoring` with
- * what Prometheus Operator reads beside that.
+ * what Prometheus Operator reads beside that. Where the API server asks the operator, a component has cert-manager make the certificate, and a
+ * fourth overlay is `production` with it.
  */
-export function kustomizeFiles(parts: DeployParts): GeneratedFile[] {
+export function kustomizeFiles(parts: DeployParts, certManager?: CertManagerParts): GeneratedFile[] {
   const name = parts.deployment[0]?.metadata.name ?? ''
   const base = {
     'namespace.yaml': parts.namespace,
@@ -47,6 +49,27 @@ export function kustomizeFiles(parts: DeployParts): GeneratedFile[] {
       { resources: ['../../base'], replicas: [{ name, count: 2 }] },
     ),
     ...folder('kustomize/overlays/monitoring', { 'service-monitor.yaml': parts.serviceMonitor }, { resources: ['../production'] }),
+    ...(certManager === undefined ? [] : certManagerFiles(certManager)),
+  ]
+}
+
+function certManagerFiles({ added, changed, removed }: CertManagerParts): GeneratedFile[] {
+  const target = ({ kind, metadata: { name, namespace } }: Manifest) => ({ kind, name, ...(namespace === undefined ? {} : { namespace }) })
+  const patches = [
+    ...changed.map(({ object, patch }) => ({ target: target(object), patch: JSON.stringify(patch) })),
+    ...removed.map((object) => {
+      const { apiVersion, kind, metadata } = object
+      const gone = { $patch: 'delete', apiVersion, kind, metadata: { name: metadata.name, namespace: metadata.namespace } }
+      return { target: target(object), patch: JSON.stringify(gone) }
+    }),
+  ]
+  return [
+    ...folder(
+      'kustomize/components/cert-manager',
+      { 'certificate.yaml': added },
+      { apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component', patches },
+    ),
+    ...folder('kustomize/overlays/cert-manager', {}, { resources: ['../production'], components: ['../../components/cert-manager'] }),
   ]
 }
 

@@ -12,14 +12,17 @@ import { toYaml } from './yaml.ts'
 export interface RbacOptions {
   /** Beyond what the classes say: of the way it is run, and what was observed. */
   readonly more?: readonly Permission[]
+  /** The certificate of the webhooks is none of the operator's business. */
+  readonly certManager?: boolean
 }
 
 const API_VERSION = 'rbac.authorization.k8s.io/v1'
 const API_GROUP = 'rbac.authorization.k8s.io'
 
 /** All that the operator itself needs. */
-export function operatorPermissions(model: OperatorModel, { more = [] }: RbacOptions = {}): Permission[] {
-  return withoutCovered([...permissionsOf(model.specs, model), ...leasePermissions(model), ...webhookPermissions(model), ...more])
+export function operatorPermissions(model: OperatorModel, { more = [], certManager = false }: RbacOptions = {}): Permission[] {
+  const webhooks = certManager ? [] : webhookPermissions(model)
+  return withoutCovered([...permissionsOf(model.specs, model), ...leasePermissions(model), ...webhooks, ...more])
 }
 
 /** For the election of a leader, which is on in a cluster. What does not exist yet has no name. */

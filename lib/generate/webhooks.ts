@@ -2,12 +2,13 @@
 
 import { type Endpoint, webhookConfigurations } from '../admission/configurations.ts'
 import { convertedKinds, needsServing, secretNameOf, webhooksOf } from '../admission/webhooks.ts'
+import type { CustomResourceDefinition } from '../resource/kind.ts'
 import { type Manifest, type OperatorModel, selectorOf } from './operator.ts'
 import type { Permission } from './permissions.ts'
 
 /** Of the Service and the configurations; `tsop-run --webhook-service`. */
 export const webhookServiceName = ({ name }: Pick<OperatorModel, 'name'>) => `${name}-webhook`
-const webhookSecretName = (model: Pick<OperatorModel, 'name'>) => secretNameOf(webhookServiceName(model))
+export const webhookSecretName = (model: Pick<OperatorModel, 'name'>) => secretNameOf(webhookServiceName(model))
 
 export function endpointOf(model: OperatorModel): Endpoint {
   return { service: { namespace: model.home, name: webhookServiceName(model) } }
@@ -46,6 +47,12 @@ export function webhookParts(model: OperatorModel, { certManager = false }: Webh
 /** For definitions with a conversion, too (https://cert-manager.io/docs/concepts/ca-injector/). */
 export function injectFrom(model: OperatorModel): Record<string, string> {
   return { 'cert-manager.io/inject-ca-from': `${model.home}/${webhookServiceName(model)}` }
+}
+
+/** The definition as cert-manager is to complete it; unchanged where it has nobody to trust. */
+export function injected(crd: CustomResourceDefinition, annotations: Readonly<Record<string, string>>): CustomResourceDefinition {
+  if (crd.spec['conversion'] === undefined) return crd
+  return { ...crd, metadata: { ...crd.metadata, annotations: { ...crd.metadata.annotations, ...annotations } } }
 }
 
 export function webhookServiceOf(model: OperatorModel): Manifest {

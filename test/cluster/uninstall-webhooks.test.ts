@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { ConfigMap, Deployment, Namespace } from 'tsop/kinds'
 import { type KubeObject, kind } from '../../lib/resource/kind.ts'
 import { Definition, inNamespace, type World } from './cluster.ts'
+import { asking } from './fixtures/asking.ts'
 import { installed, tsop } from './fixtures/installed.ts'
 
 const onReal = (body: (t: World) => Promise<void>) =>
@@ -113,7 +114,7 @@ describe('tsop uninstall of an operator that the API server asks', function () {
 
 /** An operator that runs, whose kind is checked, filled in, and converted. */
 async function asked(t: World) {
-  const o = await installed(t, { handler, args: ['--replicas', '1'] })
+  const o = await installed(t, { handler: asking, args: ['--replicas', '1'] })
   const group = `${t.id}.example.com`
   const container = await o.run()
   await t.until(
@@ -170,44 +171,3 @@ async function asked(t: World) {
     },
   }
 }
-
-const handler = (group: string) => `
-import { defaults, Invalid, onDelete, onReconcile, owns, resource, validates, z } from 'tsop'
-import { ConfigMap, Deployment, Namespace } from 'tsop/kinds'
-
-const common = { colour: z.string().optional(), locked: z.boolean().optional() }
-const Widget = resource({
-  group: '${group}', version: 'v1', kind: 'Widget',
-  spec: z.object({ size: z.int(), ...common }),
-  versions: [{
-    version: 'v1alpha1',
-    spec: z.object({ dimension: z.string(), ...common }),
-    to: ({ spec: { dimension, ...rest } }) => ({ spec: { ...rest, size: Number.parseInt(dimension, 10) } }),
-    from: ({ spec: { size, ...rest } }) => ({ spec: { ...rest, dimension: size + 'cm' } }),
-  }],
-})
-
-export class WidgetHandler {
-  @defaults(Widget)
-  fill() {}
-
-  @validates(Widget, { on: ['create', 'update', 'delete'] })
-  check({ spec }, old, { operation }) {
-    if (operation === 'delete') return spec.locked ? new Invalid('it is locked') : undefined
-    return spec.colour === 'pink' ? new Invalid('no pink ones', { field: 'spec.colour' }) : undefined
-  }
-
-  @owns(ConfigMap)
-  config() {
-    return { data: { a: 'b' } }
-  }
-
-  @onReconcile(Widget)
-  reconcile() {}
-
-  @onDelete(Widget)
-  remove(widget, ctx) {
-    ctx.log.info({}, 'cleaned up ' + widget.metadata.name)
-  }
-}
-`
