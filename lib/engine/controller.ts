@@ -5,13 +5,12 @@
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Random } from '../api/clock.ts'
 import { UnknownKindError } from '../api/discovery.ts'
-import { matchesFields, matchesLabels } from '../api/selectors.ts'
 import { isForbidden, StatusError } from '../api/status-error.ts'
 import type { Cache, Source } from '../cache/cache.ts'
 import type { Change } from '../cache/store.ts'
 import type { FenceSample } from '../leadership/fence-check.ts'
 import type { Leadership } from '../leadership/leadership.ts'
-import { formatDuration, parseDuration } from '../resource/duration.ts'
+import { parseDuration } from '../resource/duration.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, type KubeObject, keyOf, kindKey, kindName, type ObjectRef, refOf } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
@@ -20,12 +19,14 @@ import type { Unrest } from '../resource/unrest.ts'
 import { backoff, conflictDelay, LONGEST_BACKOFF_MS } from './backoff.ts'
 import type { KnownDifferences } from './children.ts'
 import type { Facts } from './decide.ts'
-import { messageOf, StaleError, TsopError, whereThrown } from './errors.ts'
+import { messageOf, StaleError, TsopError } from './errors.ts'
 import { defaultFinalizer } from './finalizer.ts'
 import { KeyStates } from './key-state.ts'
 import type { Outcome } from './outcome.ts'
 import { Run } from './run.ts'
+import { Selection } from './selection.ts'
 import { StatusEchoes } from './status-echoes.ts'
+import { tell } from './tell.ts'
 import { primaryReason, type Reason, sameContent } from './wake.ts'
 import { WatchMapper } from './watch-mapper.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -76,6 +77,7 @@ export interface ControllerScope extends Pick<ControllerOptions, 'spec' | 'insta
   readonly statusEchoes: StatusEchoes
   /** Whether lines of level info are written. */
   readonly logsInfo: boolean
+  readonly logsDebug: boolean
   /** A warning that is worth one line in the life of the process. */
   warnOnce(message: string): void
   /** The primary object as the cache has it. */
@@ -107,11 +109,12 @@ export class Controller implements ControllerScope {
   readonly knownDifferences: KnownDifferences = new Map()
   readonly statusEchoes = new StatusEchoes()
   readonly logsInfo: boolean
+  readonly logsDebug: boolean
   readonly observed: ControllerObserver | undefined
   readonly tracing: Tracing | undefined
-  readonly #logsDebug: boolean
   readonly #warned = new Set<string>()
   readonly #o: ControllerOptions
+  readonly #selection: Selection
   readonly #queue: WorkQueue
   readonly #states = new KeyStates()
   readonly #runs = new Map<string, Run>()
@@ -142,16 +145,11 @@ export class Controller implements ControllerScope {
     this.#facts = { hasDelete: false, finalizer: '' }
     this.log = options.log.child({ controller: kindName(this.#kind) })
     this.logsInfo = options.log.isLevelEnabled?.('info') ?? true
-    this.#logsDebug = options.log.isLevelEnabled?.('debug') ?? true
+    this.logsDebug = options.log.isLevelEnabled?.('debug') ?? true
     const { timeout, concurrency } = options.spec.reconcile.options
     this.timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(timeout, `${options.spec.className}: timeout`)
     this.concurrency = options.concurrency ?? concurrency ?? DEFAULT_CONCURRENCY
-    if (this.#namespacesOf(this.#kind)?.length === 0) {
-      const own = options.spec.reconcile.options.namespaces?.join(', ')
-      throw new TypeError(
-        `${options.spec.className}: its namespaces (${own}) and those the operator serves (${options.namespaces?.join(', ')}) have none in common`,
-      )
-    }
+    this.#selection = new Selection(options.spec, options.namespaces, this.log)
     this.tracing = options.tracing
     this.observed = options.observer?.controller(kindName(this.#kind), {
       concurrency: this.concurrency,
@@ -217,18 +215,18 @@ export class Controller implements ControllerScope {
     this.#kind = kinds.get(kindKey(spec.kind)) as KindRef
     this.#facts = { hasDelete: spec.onDelete !== undefined, finalizer: spec.onDelete?.finalizer ?? defaultFinalizer(this.#kind) }
 
-    this.#primaries = this.#open(this.#kind, this.#primarySelection())
+    this.#primaries = this.#open(this.#kind, this.#selection.ofPrimary(this.#kind))
     this.#subscribe(this.#primaries, (change) => this.#onPrimary(change))
     for (const { kind } of spec.owns) {
       const resolved = kinds.get(kindKey(kind)) as KindRef
       if (this.#owned.has(kindKey(kind))) continue
-      const source = this.#open(resolved, { namespaces: this.#namespacesOf(resolved) })
+      const source = this.#open(resolved, { namespaces: this.#selection.namespacesOf(resolved) })
       this.#owned.set(kindKey(kind), source)
       this.#subscribe(source, (change) => this.#onOwned(change))
     }
     for (const { kind, method, options } of spec.watches) {
       const resolved = kinds.get(kindKey(kind)) as KindRef
-      const source = this.#open(resolved, { ...options, namespaces: this.#namespacesOf(resolved, options.namespaces) })
+      const source = this.#open(resolved, { ...options, namespaces: this.#selection.namespacesOf(resolved, options.namespaces) })
       const mapper = new WatchMapper({
         instance: this.instance,
         method,
@@ -396,45 +394,6 @@ export class Controller implements ControllerScope {
     this.#o.changed()
   }
 
-  /**
-   * Selectors go to the server, but for a class with `@onDelete`: an object that holds its finalizer must be seen to the end, also after it has
-   * left the selection. Those are selected here.
-   */
-  #primarySelection(): Parameters<Cache['source']>[1] {
-    const { labels, fields } = this.spec.reconcile.options
-    const within = { namespaces: this.#namespacesOf(this.#kind) }
-    return this.#facts.hasDelete
-      ? within
-      : { ...within, ...(labels === undefined ? {} : { labels }), ...(fields === undefined ? {} : { fields }) }
-  }
-
-  /** Those of the operator, narrowed by the handler's own; what a watch names for itself is taken as it is. */
-  #namespacesOf(kind: KindRef, watched?: readonly string[]): string[] | undefined {
-    if (kind.scope === 'Cluster') return undefined
-    if (watched !== undefined) return [...watched]
-    const all = this.#o.namespaces
-    const own = this.spec.reconcile.options.namespaces
-    if (own === undefined) return all && [...all]
-    return all === undefined ? [...own] : own.filter((namespace) => all.includes(namespace))
-  }
-
-  /** Whether the object is selected. One that is being deleted always is. */
-  #isWanted(object: KubeObject): boolean {
-    if (!this.#hasPredicates || object.metadata.deletionTimestamp !== undefined) return true
-    const { labels, fields, when } = this.spec.reconcile.options
-    if (this.#facts.hasDelete) {
-      if (labels !== undefined && !matchesLabels(labels, object.metadata.labels ?? {})) return false
-      if (fields !== undefined && !matchesFields(fields, object)) return false
-    }
-    if (when === undefined) return true
-    try {
-      return when(object)
-    } catch (error) {
-      this.log.error({ err: error, key: keyOf(object.metadata) }, '`when` threw; the object is run as if it had returned true')
-      return true
-    }
-  }
-
   // ---- from the cache to the queue ----
 
   #onPrimary(change: Change): void {
@@ -487,11 +446,6 @@ export class Controller implements ControllerScope {
     this.#queue.add(key, deleting ? 'deletion' : 'background')
   }
 
-  get #hasPredicates(): boolean {
-    const { labels, fields, when } = this.spec.reconcile.options
-    return when !== undefined || (this.#facts.hasDelete && (labels !== undefined || fields !== undefined))
-  }
-
   /** `write`: the version that may turn out to be an own write of the run under way. */
   #wake(key: string, reason: Reason, write?: { uid: string; resourceVersion: string; deleted: boolean }): void {
     if (this.#phase === 'stopped') return
@@ -530,7 +484,7 @@ export class Controller implements ControllerScope {
       for (const { kind, ref } of unanswered) await this.#look(kind, ref)
       const object = this.#primaries?.store.get(key)
       // One that has left the selection is not run by what was due before either.
-      if (object !== undefined && !this.#isWanted(object)) this.#states.forget(key)
+      if (object !== undefined && !this.#selection.wants(object)) this.#states.forget(key)
       else if (object !== undefined && this.#phase === 'running' && this.#leads) {
         run = new Run(this, key, object, this.#states.attempt(key), this.#states.asked(key))
         this.#runs.set(key, run)
@@ -627,7 +581,7 @@ export class Controller implements ControllerScope {
           if (run && ended.type === 'conflict') await this.#refresh(run)
           break
         case 'terminal':
-          if (run?.unreported) {
+          if (run?.status.unreported) {
             const tries = this.#states.unreported(key, outcome, run.primary.generation, reported)
             this.#queue.add(key, 'background', backoff(tries, random))
           }
@@ -635,7 +589,8 @@ export class Controller implements ControllerScope {
     }
     for (const arrival of run?.arrivals ?? []) if (!run?.isOwn(arrival)) this.#wake(key, arrival.reason)
     if (reported > 0) return // told when it ended
-    if (run !== undefined && ((meta !== undefined && isCurrent) || run.released)) this.#tell(run, outcome, before)
+    if (run !== undefined && ((meta !== undefined && isCurrent) || run.released))
+      tell(run, outcome, before, this.clock.monotonic() - run.startedAt)
     else if (run === undefined && outcome.type === 'error')
       this.log.error({ err: outcome.error, key, reason: outcome.reason }, outcome.message)
   }
@@ -648,37 +603,6 @@ export class Controller implements ControllerScope {
       this.saw(kind, ref, await this.client.find(kind, ref, { signal: this.signal }), uid)
     } catch (error) {
       run.log.debug({ err: error }, 'could not read the object after a conflict')
-    }
-  }
-
-  #tell(run: Run, outcome: Outcome, before: string): void {
-    const ms = Math.round(this.clock.monotonic() - run.startedAt)
-    switch (outcome.type) {
-      case 'done':
-        if (run.released && this.logsInfo) run.log.info({ ms }, 'cleaned up: the finalizer is gone')
-        else if ((run.becameReady || before !== 'done') && this.logsInfo) run.log.info({ ms }, run.becameReady ? 'ready' : 'reconciled')
-        else if (this.#logsDebug) run.log.debug({ ms }, 'reconciled')
-        return
-      case 'conflict':
-        if (this.#logsDebug) run.log.debug({ ms, why: messageOf(outcome.error) }, 'the object changed meanwhile; run again')
-        return
-      case 'wait': {
-        const { afterMs, reason, message } = outcome.wait
-        const again = before === `wait:${reason}:${message}`
-        if (!(again ? this.#logsDebug : this.logsInfo)) return
-        run.log[again ? 'debug' : 'info']({ ms, reason, after: formatDuration(afterMs) }, message === '' ? 'waiting' : message)
-        return
-      }
-      case 'error':
-      case 'terminal': {
-        const { error, reason, message } = outcome
-        const terminal = outcome.type === 'terminal'
-        run.log.error(
-          { ms, err: error, reason, attempt: run.attempt, at: whereThrown(error) },
-          terminal ? `${message} (not tried again until the object changes or the operator starts anew)` : message,
-        )
-        if (before !== `${outcome.type}:${reason}:${message}`) run.event('Warning', reason, message)
-      }
     }
   }
 

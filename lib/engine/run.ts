@@ -5,17 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { hash, randomUUID } from 'node:crypto'
 import { isStillThere } from '../api/client.ts'
 import { timestamp } from '../api/clock.ts'
-import { mergePatch } from '../api/patch.ts'
-import {
-  isAlreadyExists,
-  isConflict,
-  isFieldManagerConflict,
-  isInvalid,
-  isNamespaceTerminating,
-  isNotFound,
-  isObjectMissing,
-  StatusError,
-} from '../api/status-error.ts'
+import { isInvalid, isObjectMissing } from '../api/status-error.ts'
 import type { Source } from '../cache/cache.ts'
 import { LeaseLostError } from '../leadership/lease-lost-error.ts'
 import type { ContextClient } from '../resource/context-client.ts'
@@ -24,23 +14,22 @@ import { type KindRef, type KubeObject, kindKey, kindName, type ObjectRef } from
 import type { Log } from '../resource/log.ts'
 import { isRequeueAfter } from '../resource/outcome.ts'
 import { Children } from './children.ts'
-import { type ConditionDraft, cut, nextStatus, type Status } from './conditions.ts'
-import { handlerFields, RunContext } from './context.ts'
+import type { ConditionDraft } from './conditions.ts'
+import { RunContext } from './context.ts'
 import type { ControllerScope } from './controller.ts'
 import { decide } from './decide.ts'
 import { canonicalJson } from './diff.ts'
-import { isTerminalError, messageOf, StaleError, TsopError } from './errors.ts'
+import { TsopError } from './errors.ts'
 import { addFinalizer, removeFinalizer } from './finalizer.ts'
-import { type Outcome, REASON, requeueAfter } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
+import { outcomeOf } from './outcome-of.ts'
 import { EXTERNAL_ANNOTATION, Primary } from './primary.ts'
 import { type Journal, RunClient } from './run-client.ts'
+import { StatusWriter } from './status-writer.ts'
 import type { Reason } from './wake.ts'
 
 /** Which run the code that is being executed belongs to, also across callbacks and promises. */
 export const currentRun = new AsyncLocalStorage<Run>()
-
-/** Conflicts on the status that are answered in place. */
-const STATUS_TRIES = 3
 
 /** Something that happened to the key while it was being run. */
 export interface Arrival {
@@ -54,6 +43,7 @@ type Handler = Record<string, (...args: unknown[]) => unknown>
 export class Run implements Journal {
   readonly primary: Primary
   readonly attempt: number
+  readonly status = new StatusWriter(this)
   readonly conditionDraft: ConditionDraft = { own: new Map(), ready: {} }
   readonly arrivals: Arrival[] = []
   /** Writes that got no answer: to be read live before the next run of this key. */
@@ -78,10 +68,6 @@ export class Run implements Journal {
   #closed: (() => Error) | undefined
   /** The finalizer is gone, and with it whatever the status could tell. */
   released = false
-  /** This run made `Ready` true. */
-  becameReady = false
-  /** The run ended for good, and its status does not say so yet. */
-  unreported = false
   /** The builder whose child is being applied. */
   #building: string | undefined
 
@@ -99,7 +85,7 @@ export class Run implements Journal {
     try {
       return await (repeat === undefined ? this.#execute() : this.#report(repeat))
     } catch (error) {
-      return this.#outcomeOf(error)
+      return this.outcomeOf(error)
     } finally {
       this.#close()
     }
@@ -120,9 +106,9 @@ export class Run implements Journal {
       }
       case 'addFinalizer':
         try {
-          object = await addFinalizer(this.#engine, this.primary, facts.finalizer)
+          object = await addFinalizer(this.engine, this.primary, facts.finalizer)
         } catch (error) {
-          return this.#report((await this.#isLeaving(error)) ? { type: 'conflict', error } : this.#outcomeOf(error))
+          return this.#report((await this.#isLeaving(error)) ? { type: 'conflict', error } : this.outcomeOf(error))
         }
         this.primary.generation = object.metadata.generation
     }
@@ -133,7 +119,7 @@ export class Run implements Journal {
   async #isLeaving(error: unknown): Promise<boolean> {
     if (!isInvalid(error)) return false
     const { kind, ref, uid } = this.primary
-    const live = await this.#engine.find(kind, ref)
+    const live = await this.engine.find(kind, ref)
     this.scope.saw(kind, ref, live, uid)
     return live?.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined
   }
@@ -195,7 +181,7 @@ export class Run implements Journal {
         this.fail(new TsopError('TSOP_TIMEOUT', 'Timeout', `the run took longer than ${formatDuration(timeoutMs)} and was cut off`))
       })
       this.#cutShort = finish
-      currentRun.run(this, work).then(finish, (error) => finish(this.#outcomeOf(error)))
+      currentRun.run(this, work).then(finish, (error) => finish(this.outcomeOf(error)))
     })
   }
 
@@ -203,48 +189,14 @@ export class Run implements Journal {
   fail(error: Error): boolean {
     const finish = this.#cutShort
     if (finish === undefined) return false
-    const outcome = this.#outcomeOf(error)
+    const outcome = this.outcomeOf(error)
     this.#close(error)
     finish(outcome)
     return true
   }
 
-  /** How a run ends that threw. Whatever was thrown: a handler may throw things that throw when they are looked at. */
-  #outcomeOf(error: unknown): Outcome {
-    try {
-      return this.#weigh(error)
-    } catch {
-      return {
-        type: 'error',
-        error: new Error('something was thrown that cannot be read'),
-        reason: 'ReconcileFailed',
-        message: 'something was thrown that cannot be read',
-      }
-    }
-  }
-
-  #weigh(error: unknown): Outcome {
-    // Silently: the process ends, and whoever leads does it again.
-    if (error instanceof LeaseLostError) return { type: 'conflict', error }
-    if (error instanceof StaleError || (isConflict(error) && !isAlreadyExists(error) && !isFieldManagerConflict(error)))
-      return { type: 'conflict', error }
-    if (isTerminalError(error)) return { type: 'terminal', error, reason: error.reason, message: cut(messageOf(error)) }
-    if (isNamespaceTerminating(error)) {
-      return { type: 'wait', wait: requeueAfter('5s', { reason: 'NamespaceTerminating', message: 'the namespace is being deleted' }) }
-    }
-    if (error instanceof TsopError && error.code === 'TSOP_CHILD_TERMINATING') {
-      // Waiting is no failure. Its end wakes the run; the time is for an end that nobody tells.
-      return { type: 'wait', wait: requeueAfter('10s', { reason: error.reason, message: error.message }) }
-    }
-    const own = (error as { reason?: unknown } | undefined)?.reason
-    const reason =
-      error instanceof TsopError && typeof own === 'string' && REASON.test(own)
-        ? own
-        : this.primary.deleting
-          ? 'DeleteFailed'
-          : 'ReconcileFailed'
-    const place = this.#building === undefined || error instanceof TsopError ? '' : `${this.#building}(): `
-    return { type: 'error', error, reason, message: cut(place + messageOf(error)) }
+  outcomeOf(error: unknown): Outcome {
+    return outcomeOf(error, { deleting: this.primary.deleting, building: this.#building })
   }
 
   // ---- the engine's writes ----
@@ -253,101 +205,19 @@ export class Run implements Journal {
   async #release(): Promise<Outcome> {
     const { kind, ref, uid } = this.primary
     try {
-      const object = await removeFinalizer(this.#engine, this.primary, this.scope.facts.finalizer)
+      const object = await removeFinalizer(this.engine, this.primary, this.scope.facts.finalizer)
       if (!isStillThere(object)) this.deleted(kind, ref, uid)
     } catch (error) {
       // 409: gone, or another object of this name; both are found out by looking.
-      if (!isObjectMissing(error, ref.name)) return this.#outcomeOf(error)
+      if (!isObjectMissing(error, ref.name)) return this.outcomeOf(error)
       this.deleted(kind, ref, uid)
     }
     this.released = true
     return { type: 'done' }
   }
 
-  /** Writes the status, once and only where something changed. */
-  async #report(outcome: Outcome, withDraft = true): Promise<Outcome> {
-    const { kind } = this.primary
-    const isDrafted = withDraft && this.#context?.hasStatusDraft === true
-    if (this.released || outcome.type === 'conflict' || (kind.status === undefined && !isDrafted)) return outcome
-    try {
-      await this.#writeStatus(outcome, withDraft)
-      return outcome
-    } catch (error) {
-      if (isNotFound(error)) return this.#withoutStatus(outcome, error)
-      if (outcome.type === 'error' || outcome.type === 'terminal') {
-        this.log.warn({ err: error }, 'the status could not be written')
-        this.unreported = outcome.type === 'terminal'
-        return outcome
-      }
-      const failed = this.#outcomeOf(error)
-      // What the handler drafted is no JSON, refused by the schema or too big: without it the conditions can say so.
-      return isDrafted && isDraftsFault(error) ? this.#report(failed, false) : failed
-    }
-  }
-
-  async #writeStatus(outcome: Outcome, withDraft: boolean): Promise<void> {
-    const { kind, ref, uid } = this.primary
-    for (let attempt = 1; ; attempt++) {
-      const fields = withDraft ? this.#context?.statusDraft : undefined
-      const patch = this.#statusPatch(outcome, fields)
-      if (patch === undefined) return this.scope.observed?.status('saved')
-      const { resourceVersion } = this.primary
-      const wasReady = isReady(this.primary.status)
-      try {
-        const value = { metadata: { uid, resourceVersion }, status: patch }
-        const answer: KubeObject & { status?: Status } = await this.#engine.status.patch(kind, ref, { type: 'merge', value })
-        this.scope.observed?.status('sent')
-        this.scope.statusEchoes.remember(uid, patch, resourceVersion === answer.metadata.resourceVersion)
-        this.becameReady = !wasReady && isReady(answer.status)
-        if (fields !== undefined) this.#missPruned(fields, answer.status)
-        return
-      } catch (error) {
-        if (attempt >= STATUS_TRIES || !isConflict(error) || !(await this.rebase())) throw error
-      }
-    }
-  }
-
-  /** Says which fields of the handler's the definition in the cluster does not know: the server drops them without a word. */
-  #missPruned(fields: Record<string, unknown>, kept: Status | undefined): void {
-    const { kind } = this.primary
-    for (const [name, value] of Object.entries(fields)) {
-      if (value === undefined || value === null || kept?.[name] !== undefined) continue
-      const remedy = kind.crd !== undefined && !kind.foreign ? 'run with --install-crds' : 'bring its definition up to date'
-      this.scope.warnOnce(`status.${name} is not kept: the definition of ${kindName(kind)} in the cluster does not know it; ${remedy}`)
-    }
-  }
-
-  /** 404 for a status: the object is gone, or the definition of its kind has no status subresource. The server says the same of both. */
-  async #withoutStatus(outcome: Outcome, error: unknown): Promise<Outcome> {
-    const { kind, ref, uid } = this.primary
-    const live = await this.#engine.find(kind, ref)
-    this.scope.saw(kind, ref, live, uid)
-    if (live?.metadata.uid !== uid) return { type: 'done' }
-    if (outcome.type === 'error' || outcome.type === 'terminal') return outcome
-    const missing = `the definition of ${kindName(kind)} has no status subresource (subresources.status), so that the status cannot be written`
-    return this.#outcomeOf(new TsopError('TSOP_STATUS_MISSING', 'StatusMissing', missing, { cause: error }))
-  }
-
-  #statusPatch(outcome: Outcome, fields: Record<string, unknown> | undefined): object | undefined {
-    const { primary } = this
-    const support = primary.kind.status ?? { conditions: false, observedGeneration: false, external: false }
-    const current = primary.status
-    let drafted: Record<string, unknown>
-    try {
-      // Through JSON: what cannot be written is found here, and `undefined` means gone.
-      drafted = fields === undefined ? handlerFields(current) : (JSON.parse(JSON.stringify(fields)) as Record<string, unknown>)
-    } catch (error) {
-      throw new TsopError('TSOP_STATUS_INVALID', 'InvalidStatus', `ctx.status is no JSON: ${messageOf(error)}`)
-    }
-    const next = nextStatus(current, drafted, {
-      outcome,
-      generation: primary.generation,
-      support,
-      draft: this.conditionDraft,
-      now: this.now,
-    })
-    const patch = mergePatch(current ?? {}, next) as object | undefined
-    return patch === undefined || this.scope.statusEchoes.isKnown(primary.uid, patch) ? undefined : patch
+  async #report(outcome: Outcome): Promise<Outcome> {
+    return this.released ? outcome : this.status.report(outcome)
   }
 
   /**
@@ -356,7 +226,7 @@ export class Run implements Journal {
    */
   async rebase(): Promise<boolean> {
     const { kind, ref, uid, generation, deleting } = this.primary
-    const live = await this.#engine.find(kind, ref)
+    const live = await this.engine.find(kind, ref)
     this.scope.saw(kind, ref, live, uid)
     if (live === undefined || live.metadata.uid !== uid) return false
     // Kinds without a generation: what changed may be the content.
@@ -430,6 +300,10 @@ export class Run implements Journal {
       },
     })
     return this.#children
+  }
+
+  get drafts(): RunContext | undefined {
+    return this.#context
   }
 
   now = (): string => timestamp(this.scope.clock.now())
@@ -510,7 +384,7 @@ export class Run implements Journal {
   }
 
   /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */
-  get #engine(): ContextClient {
+  get engine(): ContextClient {
     const { client, fieldManager } = this.scope
     this.#engineClient ??= new RunClient({ client, fieldManager, journal: this })
     return this.#engineClient
@@ -523,14 +397,4 @@ export class Run implements Journal {
       cut ?? new TsopError('TSOP_CONTEXT_CLOSED', 'ContextClosed', `the run over ${this.scope.kind.kind} ${this.primary.key} has ended`)
     this.#abort?.abort(this.#closed())
   }
-}
-
-function isReady(status: Status | undefined): boolean {
-  return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
-}
-
-/** Whether what the handler wrote into the status is to blame: bad JSON, a broken schema, too big. */
-function isDraftsFault(error: unknown): boolean {
-  if (error instanceof TsopError) return error.code === 'TSOP_STATUS_INVALID'
-  return error instanceof StatusError && ([400, 413, 422].includes(error.status) || /too large/i.test(error.message))
 }

@@ -2,6 +2,7 @@
 
 import type { HandlerSpec, Use } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef, kindName } from '../resource/kind.ts'
+import { servedNamespaces } from '../resource/served-namespaces.ts'
 
 /** One verb on one resource. */
 export interface Permission {
@@ -67,7 +68,7 @@ function key({ group, resource, verb, name = '', namespace = '' }: Permission): 
 
 function ofClass(spec: HandlerSpec, scope: Scope): Permission[] {
   const { kind } = spec
-  const where = (ref: KindRef<unknown>, own?: readonly string[]) => namespacesOf(spec, ref, scope, own)
+  const where = (ref: KindRef<unknown>, own?: readonly string[]) => servedNamespaces(spec, ref, scope.namespaces, own)
   const grant = (ref: KindRef<unknown>, verbs: readonly string[], subresource?: string, own?: readonly string[]) =>
     permissions(ref, verbs, where(ref, own), subresource)
   return [
@@ -92,20 +93,6 @@ function watchVerbs({ labels, fields }: { labels?: unknown; fields?: unknown }):
 
 function hasStatus({ status }: KindRef<unknown>): boolean {
   return status !== undefined && (status.conditions || status.observedGeneration || status.external)
-}
-
-/** As the engine has it (lib/engine/controller.ts). */
-function namespacesOf(
-  spec: HandlerSpec,
-  { scope }: KindRef<unknown>,
-  served: Scope,
-  own?: readonly string[],
-): readonly string[] | undefined {
-  if (scope === 'Cluster') return undefined
-  if (own !== undefined) return own
-  const { namespaces } = spec.reconcile.options
-  if (namespaces === undefined) return served.namespaces
-  return served.namespaces === undefined ? namespaces : namespaces.filter((each) => served.namespaces?.includes(each))
 }
 
 /** Events of an object without a namespace go to `default`. */

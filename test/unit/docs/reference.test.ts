@@ -1,4 +1,5 @@
 /** The reference says what the code says: names, numbers, codes and texts are compared. */
+import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import { exitCodes } from '../../../lib/cli/exit-codes.ts'
 import { markdown } from '../../../lib/cli/help.ts'
@@ -7,7 +8,7 @@ import { ERRORS } from '../../../lib/engine/errors.ts'
 import { LONGEST_WAIT_MS, SHORTEST_WAIT_MS } from '../../../lib/engine/outcome.ts'
 import { formatDuration, parseDuration } from '../../../lib/resource/duration.ts'
 import * as testing from '../../../lib/testing/testing.ts'
-import { codes, exists, pagesIn, read, readmesBelow, section, table } from './markdown.ts'
+import { codes, exists, pagesIn, ROOT, read, readmesBelow, section, table } from './markdown.ts'
 
 describe('the reference', () => {
   it('lists every error with its text', () => {
@@ -115,8 +116,8 @@ describe('the reference', () => {
 
   it('lists every reason that the engine gives to a condition', () => {
     const listed = table(read('docs/reference/conditions.md'), '## Reasons').map(([reason = '']) => codes(reason)[0])
-    const sources = ['children', 'conditions', 'context', 'controller', 'external', 'manager', 'outcome', 'run']
-    const code = sources.map((name) => read(`lib/engine/${name}.ts`).replace(/^ *(\*|\/\/).*$/gm, '')).join('\n')
+    const sources = readdirSync(`${ROOT}lib/engine`).map((name) => read(`lib/engine/${name}`))
+    const code = sources.map((source) => source.replace(/^ *(\*|\/\/).*$/gm, '')).join('\n')
     const patterns = [
       /new TsopError\(\s*'\w+',\s*'(\w+)'/g,
       /new TerminalError\(\s*'(\w+)'/g,
