@@ -70,8 +70,8 @@ export function bundleFiles(model: BundleModel): GeneratedFile[] {
 }
 
 /** OLM says where. */
-function anywhere({ metadata: { namespace: _, ...metadata }, ...object }: Manifest): Manifest {
-  return { ...object, metadata } as Manifest
+function anywhere({ apiVersion, kind, metadata: { namespace: _, ...metadata }, ...object }: Manifest): Manifest {
+  return { apiVersion, kind, metadata, ...object }
 }
 
 /** https://olm.operatorframework.io/docs/tasks/creating-operator-bundle/#contents-of-annotationsyaml-and-the-dockerfile */
