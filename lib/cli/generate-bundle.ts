@@ -13,7 +13,19 @@ import { DEPLOYMENT_OPTIONS, deployModel } from './generate-deploy.ts'
 import type { Generator, GeneratorInput } from './generator.ts'
 import { bundleFacts, OLM_FILE } from './olm-file.ts'
 import { OPERATOR_OPTIONS } from './operator-model.ts'
+import type { OptionRow } from './option-rows.ts'
 import { readManifests } from './read-manifests.ts'
+
+/** OLM has the last word on namespaces. */
+const OTHERWISE: Readonly<Record<string, OptionRow>> = {
+  namespace: {
+    name: 'namespace',
+    short: 'n',
+    value: 'NAME',
+    sentence: 'Serve one namespace instead of all; which one, OLM says at the installation, whatever the name here.',
+  },
+  home: { name: 'home', value: 'NAMESPACE', sentence: 'The namespace to suggest for the operator; by default its name and -system.' },
+}
 
 export const bundle: Generator = {
   takes: 'handlers',
@@ -21,7 +33,7 @@ export const bundle: Generator = {
     'Writes a bundle (registry+v1) by which the Operator Lifecycle Manager installs the operator: a ClusterServiceVersion with the kinds, their fields, examples, the rights, the webhooks and the Deployment; the definitions; roles for people; the metadata and a Dockerfile for the image of the bundle. What cannot be derived is read from olm.yaml and package.json: who makes it, what it is for, its icon. With -n it serves the namespace that OLM says at the installation, otherwise all.',
   output: 'config/bundle',
   options: [
-    ...OPERATOR_OPTIONS,
+    ...OPERATOR_OPTIONS.map((row) => OTHERWISE[row.name] ?? row),
     ...DEPLOYMENT_OPTIONS,
     {
       name: 'samples',

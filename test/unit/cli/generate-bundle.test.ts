@@ -170,11 +170,13 @@ describe('tsop generate bundle', function () {
     expect(existsSync(join(project.path, 'config'))).to.equal(false)
   })
 
-  it('refuses what OLM cannot be told', async () => {
-    const { code, stderr } = await tsop('-n', 'a', '-n', 'b')
+  it('refuses several namespaces, and what OLM cannot be told', async () => {
+    expect(await tsop('-n', 'a', '-n', 'b')).to.include({ code: 2 })
+    project.write('handlers/shop.ts', HANDLER.replace('@onReconcile(Shop)', "@onReconcile(Shop, { namespaces: ['a'] })"))
+    const { code, stderr } = await tsop('-n', 'a')
     expect([code, stderr]).to.deep.equal([
       3,
-      'tsop: generate bundle: OLM says at the installation which namespace is served: give -n once, with any name, or not at all for all\n',
+      'tsop: generate bundle: ShopHandler: OLM says which namespace is served, and so does @onReconcile: leave one of the two out\n',
     ])
   })
 })
