@@ -138,17 +138,15 @@ function chart({ name }: DeployModel, { version, description }: ChartFacts): obj
 /** Helm neither updates nor removes what is in a chart's folder `crds`; as templates they are kept on uninstall, with the objects they define. */
 function crdFile(t: Template, own: DeployModel): GeneratedFile[] {
   const crds = definitionsOf(own.specs, endpointOf(own)).map(({ metadata: { annotations, ...metadata }, ...crd }) => {
-    const converts = crd.spec['conversion'] !== undefined
-    const lines = (indent: string) => [
-      '{{- if .Values.crds.keep }}',
-      `${indent}helm.sh/resource-policy: keep`,
-      '{{- end }}',
-      ...(converts ? ['{{- if .Values.certManager.enabled }}', `${indent}${INJECT}`, '{{- end }}'] : []),
-    ]
-    const keep = lines('')
-    const any = converts ? 'or .Values.crds.keep .Values.certManager.enabled' : '.Values.crds.keep'
-    const alone = t.lines(`{{- if ${any} }}`, 'annotations:', ...lines('  '), '{{- end }}')
-    const more = annotations === undefined ? { [alone]: true } : { annotations: { ...annotations, [t.lines(...keep)]: true } }
+    const keep = ['{{- if .Values.crds.keep }}', 'helm.sh/resource-policy: keep', '{{- end }}']
+    const inject = ['{{- if .Values.certManager.enabled }}', INJECT, '{{- end }}']
+    const all = crd.spec['conversion'] === undefined ? keep : [...keep, ...inject]
+    const deeper = all.map((line) => (line.startsWith('{{-') ? line : `  ${line}`))
+    const alone =
+      all === keep
+        ? t.lines('{{- if .Values.crds.keep }}', 'annotations:', '  helm.sh/resource-policy: keep', '{{- end }}')
+        : t.lines('{{- if or .Values.crds.keep .Values.certManager.enabled }}', 'annotations:', ...deeper, '{{- end }}')
+    const more = annotations === undefined ? { [alone]: true } : { annotations: { ...annotations, [t.lines(...all)]: true } }
     return { apiVersion: crd.apiVersion, kind: crd.kind, metadata: { ...metadata, ...more }, spec: crd.spec }
   })
   if (crds.length === 0) return []

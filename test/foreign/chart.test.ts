@@ -7,6 +7,8 @@ import { parseYaml } from '../../lib/resource/yaml.ts'
 import { realServer, type Server } from './servers.ts'
 
 const CHARTS = ['config', ...['disruption-budgets', 'renderings', 'secret-rollout', 'teams'].map((name) => `examples/${name}/config`)]
+/** Of handlers that the API server asks. */
+const ASKED = 'test/unit/generate/golden/crates'
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Everything that values can switch. */
@@ -46,7 +48,7 @@ describe('the charts of tsop generate deploy', function () {
   })
   after(() => server?.stop())
 
-  for (const config of CHARTS) {
+  for (const config of [...CHARTS, ASKED]) {
     const chart = `${PROJECT}${config}/deploy/helm`
 
     it(`of ${config} have nothing that helm lint objects to`, async () => {
@@ -59,16 +61,88 @@ describe('the charts of tsop generate deploy', function () {
         expect(objects.map((object) => object.kind)).to.include.members(['Deployment', 'ServiceAccount', 'Role'])
         const names = objects.map((object) => JSON.stringify([object.kind, (object as never as { metadata: object }).metadata]))
         expect(new Set(names).size).to.equal(names.length)
-        await kubectl(
-          'apply',
-          '--dry-run=server',
-          '--warnings-as-errors',
-          '-f',
-          '-',
-          JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
-        )
+        await taken(objects)
       })
   }
+
+  describe('of handlers that the API server asks', () => {
+    const chart = `${PROJECT}${ASKED}/deploy/helm`
+    const objects = async (...values: string[]) =>
+      parseYaml(await rendered(chart, values)).map(
+        ({ value }) => value as { kind: string; metadata: { name: string } } & Record<string, never>,
+      )
+    const names = async (...values: string[]) => (await objects(...values)).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const name = 'x-crate-operator'
+
+    before(async () => {
+      const issuer = {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'issuers.cert-manager.io' },
+        spec: {
+          group: 'cert-manager.io',
+          scope: 'Namespaced',
+          names: { plural: 'issuers', kind: 'Issuer' },
+          versions: [
+            {
+              name: 'v1',
+              served: true,
+              storage: true,
+              schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+            },
+          ],
+        },
+      }
+      await kubectl('apply', '-f', '-', JSON.stringify(issuer))
+      await kubectl('apply', '-f', `${PROJECT}test/unit/generate/fixtures/cert-manager/certificates.yaml`)
+      await kubectl('wait', '--for=condition=Established', 'crd/certificates.cert-manager.io', 'crd/issuers.cert-manager.io')
+    })
+
+    it('have a Service, its port in the pod and in the NetworkPolicy, and a Secret for the certificate of the operator', async () => {
+      const all = await objects()
+      expect(all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).to.include.members([
+        `Service ${name}-webhook`,
+        `Secret ${name}-webhook-tls`,
+        `MutatingWebhookConfiguration ${name}-webhook`,
+        `ValidatingWebhookConfiguration ${name}-webhook`,
+        `ClusterRole ${name}-webhook`,
+      ])
+      const text = JSON.stringify(all)
+      expect(text).to.include('"name":"webhooks","containerPort":9443').and.to.include('{"port":"webhooks","protocol":"TCP"}')
+      expect(text).to.not.include('cert-manager').and.to.not.include('webhook-cert-path').and.to.not.include('namespaceSelector')
+    })
+
+    it('have an Issuer and a Certificate instead where cert-manager is wanted, and no rights to look after one', async () => {
+      const all = await names('--set', 'certManager.enabled=true')
+      expect(all).to.include.members([`Issuer ${name}-webhook`, `Certificate ${name}-webhook`])
+      expect(all).to.not.include(`Secret ${name}-webhook-tls`)
+      expect(all.filter((each) => /Role(Binding)? .*-webhook$/.test(each))).to.deep.equal([])
+      const text = JSON.stringify(await objects('--set', 'certManager.enabled=true'))
+      // Both configurations and the definition.
+      expect(text.split(`"cert-manager.io/inject-ca-from":"operators/${name}-webhook"`)).to.have.length(4)
+      expect(text).to.include('"--webhook-cert-path=/etc/webhook-certs"').and.to.include('"mountPath":"/etc/webhook-certs"')
+      expect(text).to.include(`"secret":{"secretName":"${name}-webhook-tls"}`)
+    })
+
+    it('take the issuer that they are given', async () => {
+      const issuer = [
+        'certManager.enabled=true',
+        'certManager.issuerRef.kind=ClusterIssuer',
+        'certManager.issuerRef.name=company',
+        'crds.keep=false',
+      ]
+      const all = await objects(...issuer.flatMap((value) => ['--set', value]))
+      expect(all.map(({ kind }) => kind)).to.not.include('Issuer')
+      expect(JSON.stringify(all)).to.include('"issuerRef":{"kind":"ClusterIssuer","name":"company"}')
+      await taken(all)
+    })
+
+    it('are taken by the API server with cert-manager, too, and ask about the namespaces of the values only', async () => {
+      const all = await objects('--set', 'certManager.enabled=true', '--set', 'namespaces={first,second}')
+      expect(JSON.stringify(all)).to.include('"operator":"In","values":["first","second"]')
+      await taken(all)
+    })
+  })
 
   it('are installed, upgraded, and taken away by helm; the definitions stay', async () => {
     const chart = `${PROJECT}config/deploy/helm`
@@ -99,6 +173,9 @@ describe('the charts of tsop generate deploy', function () {
     run('install', 'x', chart, '-n', 'operators', '--dry-run=server', '--no-hooks', '-o', 'json', ...values).then(
       (text) => (JSON.parse(text) as { manifest: string }).manifest,
     )
+
+  const taken = (items: readonly object[]) =>
+    kubectl('apply', '--dry-run=server', '--warnings-as-errors', '-f', '-', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
 
   function kubectl(...args: string[]): Promise<string> {
     const input = args.includes('-') ? args.pop() : undefined

@@ -2,12 +2,14 @@ import { expect } from 'chai'
 import { onReconcile, resource, z } from 'tsop'
 import { parseOptions } from '../../../lib/cli/options.ts'
 import { collect } from '../../../lib/decorators/collect.ts'
+import { certManagerParts } from '../../../lib/generate/cert-manager.ts'
 import { type DeployModel, deployParts } from '../../../lib/generate/deploy.ts'
 import { chartFiles, splitImage } from '../../../lib/generate/helm.ts'
 import { installFile, kustomizeFiles } from '../../../lib/generate/kustomize.ts'
-import { objectName } from '../../../lib/generate/operator.ts'
+import { type Manifest, objectName } from '../../../lib/generate/operator.ts'
 import { Template } from '../../../lib/generate/template.ts'
 import { parseYaml } from '../../../lib/resource/yaml.ts'
+import { CrateHandler } from '../../cluster/fixtures/crate.ts'
 
 const Widget = resource({
   group: 'example.com',
@@ -77,6 +79,42 @@ describe('the ways to install', () => {
     const files = kustomizeFiles(parts).filter(({ path }) => !path.endsWith('kustomization.yaml'))
     const all = files.filter(({ path }) => !path.includes('monitoring')).flatMap(({ content }) => names(content))
     expect(all).to.have.members(names(installFile(parts).content))
+  })
+})
+
+describe('the component for cert-manager', () => {
+  const model = { ...MODEL, specs: [collect(CrateHandler)] }
+  const { added, changed, removed } = certManagerParts(model)!
+  const names = (objects: readonly Manifest[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+
+  it('brings an issuer and a certificate in place of the Secret that the operator fills', () => {
+    expect(names(added)).to.deep.equal(['Issuer acme-widgets-webhook', 'Certificate acme-widgets-webhook'])
+    expect(names(removed)).to.deep.equal(['Secret acme-widgets-webhook-tls'])
+  })
+
+  it('has cert-manager say whom to trust wherever the operator did, and takes the rights for that', () => {
+    const patches = new Map(changed.map(({ object, patch }) => [`${object.kind} ${object.metadata.name}`, JSON.stringify(patch)]))
+    for (const each of [
+      'MutatingWebhookConfiguration acme-widgets-webhook',
+      'ValidatingWebhookConfiguration acme-widgets-webhook',
+      'CustomResourceDefinition crates.crates.example.com',
+    ])
+      expect(patches.get(each), each).to.include('"cert-manager.io/inject-ca-from":"widgets/acme-widgets-webhook"')
+    for (const each of ['ClusterRole acme-widgets', 'Role acme-widgets'])
+      expect(patches.get(each), each)
+        .to.include('/rules')
+        .and.to.not.match(/secrets|webhookconfigurations|customresourcedefinitions/)
+  })
+
+  it('gives tsop-run the folder that is mounted', () => {
+    const [{ patch } = { patch: [] }] = changed.filter(({ object }) => object.kind === 'Deployment')
+    const [argument, mounts] = patch.map((operation) => ('value' in operation ? operation.value : undefined))
+    const { certificates } = parseOptions([...podOf(model).containers[0].args, String(argument)]).webhooks
+    expect((mounts as { mountPath: string }[])[0]?.mountPath).to.equal(certificates)
+  })
+
+  it('is not there where the API server asks nothing', () => {
+    expect(certManagerParts(MODEL)).to.equal(undefined)
   })
 })
 
