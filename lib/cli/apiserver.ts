@@ -54,8 +54,9 @@ export async function apiserver(args: readonly string[]): Promise<number> {
 }
 
 /**
- * With 5,000 objects the server's own data is 15 MB. Left alone, V8 lets its young generation grow to three times that, and its
- * middle compiler takes as much again, for no more requests a second: 140 MB resident instead of 95.
+ * With 5,000 objects the server's own data is 15 MB. Left alone, V8 lets its young generation grow to three times that, and its middle
+ * compiler takes as much again. Measured with Node 24.21, resident after 5,000 creates: 122 MiB as V8 is, 102 with a young generation that
+ * stays small, 106 without the middle compiler, 82 with both. That is paid with 0.35 ms of CPU a create instead of 0.25.
  */
 function spareMemory(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')

@@ -17,7 +17,7 @@ import { ENDPOINT, TestAdmission } from './admission.ts'
 import { checkServed, install, kindsOf } from './definitions.ts'
 import { type TestFaults, testFaults } from './faults.ts'
 import { type Handler, type Handlers, handlersOf } from './handlers.ts'
-import { lastSeen } from './last-seen.ts'
+import { awaited, lastSeen, unready } from './last-seen.ts'
 import { type LogLine, lineText, logTo } from './log-lines.ts'
 import { ManualClock } from './manual-clock.ts'
 import { Operator } from './operator.ts'
@@ -215,6 +215,8 @@ class Cluster implements TestCluster {
   /** For the first start; later ones make their own. */
   #handlers: readonly Handler[] | undefined
   readonly #admission: TestAdmission
+  /** The kinds that the operator runs. */
+  #reconciled: readonly KindRef[] = []
   #requests: LoggedRequest[] = []
   #operator: Operator | undefined
   #activity = 0
@@ -256,7 +258,7 @@ class Cluster implements TestCluster {
     try {
       await this.#rest.settled()
     } catch (error) {
-      if (error instanceof Error) error.message += this.#story()
+      if (error instanceof Error) error.message += `${unready(this.#primaries())}${this.#story()}`
       throw error
     }
   }
@@ -264,7 +266,7 @@ class Cluster implements TestCluster {
   async until<T>(
     ask: () => T | Promise<T>,
     holds: (answer: T) => boolean = Boolean,
-    { within, what = 'what should hold' }: UntilOptions = {},
+    { within, what = awaited(ask, holds) }: UntilOptions = {},
   ): Promise<never> {
     this.#check()
     const isReal = this.#manual === undefined
@@ -288,7 +290,10 @@ class Cluster implements TestCluster {
         this.#manual?.fireNext()
         since = realNow()
       } else if (isReal ? this.#clock.monotonic() < end : realNow() - since < OUTSIDE * patienceMs) await pause(POLL_MS)
-      else throw new Error(`waited ${formatDuration(withinMs)} of the cluster's time for ${what}, in vain${lastSeen(last)}${this.#story()}`)
+      else
+        throw new Error(
+          `waited ${formatDuration(withinMs)} of the cluster's time for ${what}, in vain${lastSeen(last)}${this.#goingOn()}${this.#story()}`,
+        )
     }
   }
 
@@ -342,6 +347,7 @@ class Cluster implements TestCluster {
     const made = this.#handlers ?? (await handlersOf(handlers))
     this.#handlers = undefined
     this.#admission.handlers(made)
+    this.#reconciled = made.map(({ spec }) => spec.kind)
     const operator = new Operator({
       name,
       handlers: made,
@@ -441,6 +447,20 @@ class Cluster implements TestCluster {
 
   #happened(): number {
     return this.#activity + this.#server.core.store.revision
+  }
+
+  /** The objects of the handlers' kinds, as they are now. */
+  #primaries(): KubeObject[] {
+    const { lookup, registry } = this.#server.core
+    return this.#reconciled.flatMap(({ apiVersion, kind }) => {
+      const type = registry.findKind(groupOf(apiVersion), kind)
+      return type === undefined ? [] : ([...lookup.list(type.group, type.resource)] as KubeObject[])
+    })
+  }
+
+  #goingOn(): string {
+    const { unrest } = this.#busy()
+    return unrest.length === 0 ? '' : `\n  still going on: ${unrest.map(({ what }) => what).join(', ')}`
   }
 
   /** What a reader of a failure wants to know next. */

@@ -331,6 +331,7 @@ describe('settled()', () => {
         /^the cluster does not settle: nothing has happened for 60ms, and yet there is a run over Task\.db\.example\.com default\/a\n/,
       )
       expect(await failure()).to.include('info  Task.db.example.com default/a: here I am')
+      expect(await failure()).to.include('\n  not ready:\n    Task default/a: has no condition yet\n')
     })
 
     it('says so of an operator that keeps itself busy', async () => {
@@ -353,6 +354,25 @@ describe('settled()', () => {
         /after 10m of the cluster's time there is still another run over Database\.db\.example\.com default\/a/,
       )
     })
+  })
+
+  it('names in a failure what is not ready, and why, and not what is', async () => {
+    class Some {
+      @onReconcile(Task, { concurrency: 10 })
+      async reconcile({ metadata }: Task) {
+        if (metadata.name === 'a') return
+        if (metadata.name === 'z') await new Promise(() => {})
+        return requeueAfter('1h', { reason: 'StepsLeft', message: '2 of 3' })
+      }
+    }
+    await start({ handlers: [Some], patience: '60ms' })
+    await cluster.apply(...['a', 'b', 'c', 'd', 'e', 'f', 'z'].map((name) => task(name)))
+    const error = await cluster.settled().then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    const lines = ['b', 'c', 'd', 'e', 'f'].map((name) => `    Task default/${name}: StepsLeft: 2 of 3`)
+    expect(error?.message).to.include(['', '  not ready:', ...lines, '    and 1 more', ''].join('\n'))
   })
 
   it('takes real time where the clock is the real one', async () => {

@@ -60,6 +60,32 @@ describe('until()', () => {
     expect(message).to.include('warn  Task.db.example.com default/a: the moon is wrong')
   })
 
+  it('says what it waited for where nobody named it, and what still goes on', async () => {
+    class Hangs {
+      @onReconcile(Task)
+      async reconcile() {
+        await new Promise<void>(() => {})
+      }
+    }
+    await start({ handlers: [Hangs], objects: [task('a')] })
+    const get = () => cluster.client.get(Task, at('a'))
+    const first = await failure(cluster.until(get, ready, { within: '1s' }))
+    expect(first.split('\n')[0]).to.match(
+      /^waited 1s of the cluster's time for ready\(\) to hold of `.*cluster\.client\.get\(Task, ?at\(["']a["']\)\)`, in vain$/,
+    )
+    expect(first).to.match(/\n {2}still going on: a run over Task\.db\.example\.com default\/a$/m)
+    expect(
+      await failure(
+        cluster.until(
+          () => 7,
+          (n) => n === 8,
+          { within: '1s' },
+        ),
+      ),
+    ).to.match(/for `\(?n\)? ?=> ?n ?=== ?8` to hold of `\(\) ?=> ?7`, in vain\n {2}it was last: 7/)
+    expect(await failure(cluster.until(() => 0))).to.match(/for something from `\(\) ?=> ?0`, in vain\n {2}it was last: 0/)
+  })
+
   it('tells the error of a question, or of a condition, that was never good', async () => {
     await start({ handlers: [] })
     expect(await failure(cluster.until(() => cluster.client.get(ConfigMap, at('nope')), Boolean))).to.match(
