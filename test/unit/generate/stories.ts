@@ -72,6 +72,9 @@ const renderings: Story = {
       const rendering = { apiVersion: 'media.example.com/v1alpha1', kind: 'Rendering', metadata: { name: 'intro' } }
       const status = { resource: 'renderings', subresource: 'status' }
       await t.fails(status, () => t.apply({ ...rendering, spec: { scene: 'sunrise' } }))
+      // Told again only when it has gone well in between.
+      const waits = async () => (await t.find(Rendering, 'intro'))?.status?.conditions?.some(({ reason }) => reason === 'Rendering')
+      await t.until(waits, 'the run that waits for the job')
       t.conflict(status)
       const job = await t.until(() => farm.jobs[0], 'the job')
       await t.fails(status, async () => farm.finish(job.key))
