@@ -44,7 +44,7 @@ export function uninstallHelp(): string {
     'Usage: tsop uninstall [options] [directories or files …]',
     '',
     ...wrap(
-      'Deletes the custom resources of the handlers while the operator can still clean up after them, and waits until they are gone; then the operator, its roles, and the definitions of its kinds. No finalizer stays that nobody serves. Without arguments it loads the directory handlers.',
+      'Deletes the custom resources of the handlers while the operator can still clean up after them, and waits until they are gone; then the operator, its roles, and the definitions of its kinds. No finalizer stays that nobody serves, and no webhook that nobody answers. Without arguments it loads the directory handlers.',
       100,
     ),
     '',
