@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isOwnCode } from '../resource/own-code.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 
 export interface Place {
@@ -72,16 +73,13 @@ function checked(file: string): Place | undefined {
 function frameOf(stack: string): Place | undefined {
   for (const [, path = '', line, column] of stack.matchAll(/^\s+at (?:async |.*\()?((?:file:\/\/)?\/[^\n]*?):(\d+):(\d+)\)?$/gm)) {
     const file = asPath(path)
-    if (file.includes('/node_modules/') || file.startsWith(OWN)) continue
+    if (file.includes('/node_modules/') || isOwnCode(file)) continue
     const place = { file, line: Number(line), column: Number(column) }
     const text = linesOf(file)[place.line - 1]
     if (text === undefined || place.column <= text.length + 1) return place
   }
   return undefined
 }
-
-/** Where tsop's own code lies. */
-const OWN = fileURLToPath(new URL('../', import.meta.url))
 
 function asPath(text: string): string {
   const path = text.replace(/\?.*$/, '')

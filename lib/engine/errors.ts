@@ -2,6 +2,7 @@
  * All errors that tsop raises by itself, in one table. `docs/reference/errors.md` is tested against it.
  */
 import { redactText } from '../observe/redact.ts'
+import { isOwnCode } from '../resource/own-code.ts'
 import { REASON } from './outcome.ts'
 
 const TERMINAL = Symbol.for('tsop.TerminalError')
@@ -93,7 +94,6 @@ function causeOf(error: unknown): Error | undefined {
   return error instanceof Error && error.cause instanceof Error ? error.cause : undefined
 }
 
-const LIBRARY = new URL('..', import.meta.url).href
 const FRAME = /(?:\(|at (?:async )?)((?:file:\/\/)?\/[^()]+:\d+:\d+)\)?$/
 
 /** The first line of a stack that is the user's own code, as `file:line:column`; undefined where there is none. */
@@ -103,7 +103,7 @@ export function whereThrown(error: unknown): string | undefined {
     const place = FRAME.exec(line)?.[1]
     if (place === undefined || place.includes('/node_modules/')) continue
     const href = place.startsWith('file:') ? place : `file://${place}`
-    if (!href.startsWith(LIBRARY)) return href.slice('file://'.length)
+    if (!isOwnCode(href)) return href.slice('file://'.length)
   }
   return undefined
 }

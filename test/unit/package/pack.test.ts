@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { blocks, read } from '../docs/markdown.ts'
+import { placeSources } from './packed.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -68,6 +69,7 @@ describe('the packed package', function () {
     const copy = join(directory, 'package')
     run('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', join(copy, 'dist')], ROOT)
     run(process.execPath, ['scripts/copy-data.ts', join(copy, 'dist')], ROOT)
+    placeSources(copy)
     for (const file of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']) {
       if (existsSync(join(ROOT, file))) writeFileSync(join(copy, file), readFileSync(join(ROOT, file)))
     }
@@ -101,6 +103,7 @@ describe('the packed package', function () {
     for (const file of maps) {
       const { sources, sourcesContent } = JSON.parse(readFileSync(join(project, 'node_modules/tsop', file), 'utf8'))
       expect(sourcesContent, file).to.have.length(sources.length)
+      for (const source of sources) expect(join(dirname(file), source)).to.match(/^lib\/.*\.ts$/)
       for (const text of sourcesContent) expect(text, file).to.be.a('string').and.not.equal('')
     }
     expect(maps).to.not.have.length(0)
@@ -190,6 +193,28 @@ describe('the packed package', function () {
       writeFileSync(join(testing, 'handlers', file), `${imports}\n${readFileSync(join(testing, 'handlers', file), 'utf8')}`)
     }
     expect(run(process.execPath, ['--import', 'tsx', '--test', 'handlers/*.test.ts'], testing)).to.match(/^ℹ pass 6$/m)
+  })
+
+  it('tells a fault in a handler file by its place there, also where the package is a link to a folder', () => {
+    const bad =
+      "import { resource, z } from 'tsop'\nconst spec = z.object({ a: z.string().transform((a) => a.length) })\nresource({ group: 'x.io', version: 'v1', kind: 'X', spec })\n"
+    const linked = join(directory, 'linked')
+    mkdirSync(join(linked, 'node_modules'), { recursive: true })
+    symlinkSync(join(directory, 'package'), join(linked, 'node_modules/tsop'))
+    symlinkSync(join(project, 'node_modules'), join(directory, 'package/node_modules'))
+    for (const [folder, handlers] of [
+      [linked, 'handlers'],
+      [project, 'bad'],
+    ] as const) {
+      writeFileSync(join(folder, 'package.json'), '{ "name": "empty", "private": true, "type": "module" }')
+      mkdirSync(join(folder, handlers))
+      writeFileSync(join(folder, handlers, 'bad.ts'), bad)
+      const { stderr } = spawnSync(process.execPath, ['node_modules/tsop/dist/cli/tsop-run.js', '--check', handlers], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(stderr).to.match(new RegExp(`^tsop-run: ${handlers}/bad\\.ts:3:1: TypeError: resource X: spec\\.a: `))
+    }
   })
 
   it('tells failures by the lines of its own source', () => {

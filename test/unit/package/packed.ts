@@ -1,7 +1,7 @@
 /** The package as it is published: built aside, for a build in the working copy would pull dist away under whoever uses it. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -12,11 +12,23 @@ export function pack(directory: string): string {
   mkdirSync(copy)
   run('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', join(copy, 'dist')], ROOT)
   run(process.execPath, ['scripts/copy-data.ts', join(copy, 'dist')], ROOT)
+  placeSources(copy)
   for (const file of ['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE']) {
     if (existsSync(join(ROOT, file))) writeFileSync(join(copy, file), readFileSync(join(ROOT, file)))
   }
   const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', directory], copy)) as [{ filename: string }]
   return join(directory, basename(filename))
+}
+
+/** A build aside names its sources where they are; one in place, which is what gets published, names `lib` beside `dist`. */
+export function placeSources(copy: string): void {
+  const dist = join(copy, 'dist')
+  for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js.map'))) {
+    const path = join(dist, file)
+    const map = JSON.parse(readFileSync(path, 'utf8')) as { sources: string[] }
+    map.sources = map.sources.map((source) => relative(dirname(path), join(copy, relative(ROOT, resolve(dirname(path), source)))))
+    writeFileSync(path, JSON.stringify(map))
+  }
 }
 
 /** What the npm that runs these tests says to its children must not reach another project. */
