@@ -90,7 +90,9 @@ async function respond(service: WebhookService, request: IncomingMessage, respon
 
 async function answerTo(service: WebhookService, request: IncomingMessage): Promise<{ code: number; body: string }> {
   const refuse = (code: number, message: string) => ({ code, body: JSON.stringify({ code, message }) })
-  const { pathname } = new URL(request.url ?? '/', 'https://operator')
+  // Anybody who reaches the port may send anything: `//a:99999` is no URL.
+  const url = URL.parse(request.url ?? '/', 'https://operator')
+  if (url === null) return refuse(400, 'the request asks for no path')
   if (request.method !== 'POST') return refuse(405, 'only POST is answered')
   const text = await readAll(request).catch(() => undefined)
   if (text === undefined) return refuse(413, `more than ${MOST_BYTES} bytes, or cut off`)
@@ -101,7 +103,7 @@ async function answerTo(service: WebhookService, request: IncomingMessage): Prom
     return refuse(400, 'the body is no JSON')
   }
   try {
-    return { code: 200, body: JSON.stringify(await service(review, pathname)) }
+    return { code: 200, body: JSON.stringify(await service(review, url.pathname)) }
   } catch (error) {
     return error instanceof RequestError ? refuse(error.code, error.message) : refuse(500, 'the request could not be answered')
   }

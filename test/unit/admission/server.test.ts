@@ -60,6 +60,7 @@ describe('the webhook server', () => {
     expect(await send('/broken', '{}')).to.include({ status: 500, text: '{"code":500,"message":"the request could not be answered"}' })
     expect(await send('/a', 'no json')).to.include({ status: 400 })
     expect(await send('/a', '', 'GET')).to.include({ status: 405 })
+    expect(await send('//a:99999/', '{}')).to.include({ status: 400, text: '{"code":400,"message":"the request asks for no path"}' })
   })
 
   it('takes a new certificate without a restart', async () => {
