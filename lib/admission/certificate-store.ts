@@ -42,6 +42,8 @@ const RENEW_MS = 30 * DAY
 /** For clocks that go differently. */
 const EARLIER_MS = DAY
 const LOOK_MS = 60_000
+/** While there is none to serve: the Service leads to this replica as well, and whatever the API server asks it fails. */
+const MISSING_LOOK_MS = 2_000
 /** An API server hears of a change to a configuration within a second; a busy one within a few. */
 const SPREAD_MS = 10_000
 
@@ -63,7 +65,7 @@ export class CertificateStore {
     this.#o = options
   }
 
-  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute. */
+  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute, and sooner as long as there is none. */
   async start(): Promise<void> {
     await this.look()
   }
@@ -102,7 +104,8 @@ export class CertificateStore {
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#complain(`cannot look after the certificate of the webhooks: ${explained(error)}`, error)
     }
-    if (!this.#stop.signal.aborted) this.#timer = clock.after(LOOK_MS, () => void this.look())
+    const afterMs = this.#served === undefined ? MISSING_LOOK_MS : LOOK_MS
+    if (!this.#stop.signal.aborted) this.#timer = clock.after(afterMs, () => void this.look())
   }
 
   async #serve({ cert, key, until }: Stored): Promise<void> {

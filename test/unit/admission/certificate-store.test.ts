@@ -230,6 +230,20 @@ describe('the certificate that an operator looks after', () => {
     ])
   })
 
+  it('is served by them seconds after the leader has made it', async () => {
+    const old = replica()
+    await old.store.start()
+    await old.store.stop()
+    clock.jump(91 * DAY)
+    const standby = replica(() => false)
+    await standby.store.start()
+    const leader = replica()
+    await leader.store.start()
+    expect(standby.served).to.have.length(0)
+    await clock.advance(2_000)
+    expect(standby.served).to.deep.equal(leader.served)
+  })
+
   it('is served although it cannot be published, which is said once and tried again', async () => {
     await client.delete(kindOf('MutatingWebhookConfiguration'), { name: 'shop' })
     const { store, served, lines } = replica()
