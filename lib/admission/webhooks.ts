@@ -1,5 +1,6 @@
 /** What the API server asks the operator about: one webhook for each method of `@validates` and `@defaults`. */
 
+import { hash } from 'node:crypto'
 import { parseDuration } from '../resource/duration.ts'
 import type { AdmissionMethod, HandlerSpec } from '../resource/handler-spec.ts'
 import { groupOf, type KindRef } from '../resource/kind.ts'
@@ -29,6 +30,8 @@ export const secretNameOf = (service: string) => `${service}-tls`
 
 const TIMEOUT = '10s'
 const SHARE = 0.9
+/** Of the first label of a webhook's name. */
+const LONGEST_LABEL = 40
 
 /** Those that fill in first. */
 export function webhooksOf(specs: readonly HandlerSpec[]): Webhook[] {
@@ -72,12 +75,15 @@ function webhook(
   }
 }
 
-/** `checkQuota` as a DNS label. */
+/** `checkQuota` as a DNS label. Whatever does not tell two methods apart any more gets a hash: an API server refuses two webhooks of one name. */
 function dashed(method: string): string {
   const label = method
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
-  return label === '' ? 'method' : label.slice(0, 40)
+  const isPlain = /^[a-z][a-zA-Z0-9]*$/.test(method) && !/[A-Z]{2}/.test(method)
+  if (isPlain && label.length <= LONGEST_LABEL) return label
+  const start = label.slice(0, LONGEST_LABEL - 9).replace(/-+$/, '')
+  return `${start === '' ? 'method' : start}-${hash('sha256', method).slice(0, 8)}`
 }

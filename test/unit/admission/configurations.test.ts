@@ -87,6 +87,21 @@ describe('webhook configurations', () => {
     expect(webhook?.['clientConfig']).to.have.nested.property('service.path', '/validate/core/configmaps/validate')
   })
 
+  it('have names of their own, whatever the methods are called', () => {
+    class Wordy {
+      @onReconcile(Box) reconcile() {}
+      @validates(Box) checkTheQuotaOfTheNamespaceThatTheBoxIsInOnCpu() {}
+      @validates(Box) checkTheQuotaOfTheNamespaceThatTheBoxIsInOnMemory() {}
+      @validates(Box) checkUrl() {}
+      @validates(Box) check_url() {}
+      @validates(Box) checkURL() {}
+    }
+    const labels = configure(Wordy)[0]?.webhooks.map(({ name }) => name.split('.', 1)[0] ?? '') ?? []
+    expect(labels).to.include('check-url')
+    expect(new Set(labels).size).to.equal(5)
+    for (const label of labels) expect(label).to.match(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)
+  })
+
   it('are none for classes that have no such methods', () => {
     class Plain {
       @onReconcile(resource({ group: 'a.example.com', version: 'v1', kind: 'Plain', spec: z.object({}) })) reconcile() {}
