@@ -19,7 +19,9 @@ export function installFile(parts: DeployParts): GeneratedFile {
  * fourth overlay is `production` with it.
  */
 export function kustomizeFiles(parts: DeployParts, certManager?: CertManagerParts): GeneratedFile[] {
-  const name = parts.deployment[0]?.metadata.name ?? ''
+  const [deployment] = parts.deployment as readonly [Manifest]
+  const { name } = deployment.metadata
+  const { replicas: count } = deployment['spec'] as { replicas: number }
   const base = {
     'namespace.yaml': parts.namespace,
     'crds.yaml': parts.crds,
@@ -46,7 +48,7 @@ export function kustomizeFiles(parts: DeployParts, certManager?: CertManagerPart
         'pod-disruption-budget.yaml': parts.podDisruptionBudget,
         'fence.yaml': parts.fence,
       },
-      { resources: ['../../base'], replicas: [{ name, count: 2 }] },
+      { resources: ['../../base'], replicas: [{ name, count }] },
     ),
     ...folder('kustomize/overlays/monitoring', { 'service-monitor.yaml': parts.serviceMonitor }, { resources: ['../production'] }),
     ...(certManager === undefined ? [] : certManagerFiles(certManager)),

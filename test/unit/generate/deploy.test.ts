@@ -82,6 +82,13 @@ describe('the ways to install', () => {
   })
 })
 
+describe('the overlay production', () => {
+  it('has as many replicas as install.yaml', () => {
+    const file = kustomizeFiles(deployParts({ ...MODEL, replicas: 3 })).find(({ path }) => path.endsWith('production/kustomization.yaml'))
+    expect(parseYaml(file?.content ?? '')[0]?.value).to.deep.include({ replicas: [{ name: 'acme-widgets', count: 3 }] })
+  })
+})
+
 describe('the component for cert-manager', () => {
   const model = { ...MODEL, specs: [collect(CrateHandler)] }
   const { added, changed, removed } = certManagerParts(model)!
