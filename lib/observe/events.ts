@@ -137,9 +137,7 @@ export class EventRecorder {
       if (dropped !== undefined) this.#end(dropped)
       this.#options.log.debug({ reason: dropped?.event.reason }, 'too many events at once: dropped the oldest')
     }
-    this.#sending ??= this.#send().finally(() => {
-      this.#sending = undefined
-    })
+    this.#sending ??= this.#send()
   }
 
   /** Sees to it that counts which grew are written, in a while. */
@@ -158,20 +156,24 @@ export class EventRecorder {
   }
 
   async #send(): Promise<void> {
-    // Not in the turn of the caller: recording is no more than a push.
-    await undefined
-    for (let series = this.#queue.shift(); series !== undefined; series = this.#queue.shift()) {
-      series.queued = false
-      if (this.#stop.signal.aborted || this.#isForbidden(series.event.metadata.namespace)) {
-        this.#end(series)
-        continue
-      }
-      try {
-        await this.#write(series)
-        series.tries = 0
-      } catch (error) {
-        await this.#failed(series, error)
-      }
+    try {
+      // Not in the turn of the caller: recording is no more than a push.
+      await undefined
+      for (let series = this.#queue.shift(); series !== undefined; series = this.#queue.shift()) await this.#sendOne(series)
+    } finally {
+      // In the turn in which the queue was found empty: what is recorded in the next one begins anew.
+      this.#sending = undefined
+    }
+  }
+
+  async #sendOne(series: Series): Promise<void> {
+    series.queued = false
+    if (this.#stop.signal.aborted || this.#isForbidden(series.event.metadata.namespace)) return this.#end(series)
+    try {
+      await this.#write(series)
+      series.tries = 0
+    } catch (error) {
+      await this.#failed(series, error)
     }
   }
 

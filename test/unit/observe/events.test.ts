@@ -87,6 +87,20 @@ describe('EventRecorder', () => {
     expect(body.metadata.name).to.match(/^orders\.[0-9a-f]{16}$/)
   })
 
+  it('writes what is recorded in whichever moment the one before it ends', async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { recorder, calls } = world()
+      recorder.record(started)
+      for (let i = 0; i < turns; i++) await undefined
+      recorder.record({ ...started, reason: 'Grown' })
+      await settle()
+      expect(
+        calls.map(({ body }) => body.reason),
+        `after ${turns} turns`,
+      ).to.deep.equal(['Started', 'Grown'])
+    }
+  })
+
   it('does nothing in the turn of the caller', () => {
     const { recorder, calls } = world()
     recorder.record(started)
