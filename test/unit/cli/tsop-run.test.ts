@@ -169,7 +169,7 @@ describe('tsop-run, the real process', function () {
       const { code, stdout } = await running.ended
       expect(code).to.equal(0)
       expect(stdout).to.match(/tsop 0\.1\.0 · shop-operator ready in \d+ ms/)
-      expect(stdout).to.match(/cluster +http:\/\/127.0.0.1:\d+ \(fake-context\)/)
+      expect(stdout).to.match(/cluster +http:\/\/127.0.0.1:\d+, context fake-context\n/)
       expect(stdout).to.match(/namespaces +all/)
       expect(stdout).to.match(/reconciles +Widget\.example\.com \d+ at once/)
     })
