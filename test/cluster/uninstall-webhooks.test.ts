@@ -30,6 +30,9 @@ describe('tsop uninstall of an operator that the API server asks', function () {
       expect(await o.configurations()).to.have.length(2)
       expect(await o.tried({ colour: 'pink' })).to.include('no pink ones')
 
+      // As tsop-run --webhook-url leaves them when it is killed.
+      const left = { name: `${o.name}-tsop-run` }
+      await t.apply({ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: left, webhooks: [] })
       await t.kubectl('patch', `widgets.${o.group}`, 'b', '--type=merge', '-p', '{"spec":{"locked":false}}')
       expect(await o.uninstall()).to.match(
         /deleted MutatingWebhookConfiguration[\s\S]*deleted ValidatingWebhookConfiguration[\s\S]*stopping the operator[\s\S]*deleted the definition[\s\S]*done\n$/,
