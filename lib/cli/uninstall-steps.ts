@@ -90,6 +90,10 @@ export class Uninstall {
     if (onlyResources) return lines
     lines.push(`delete the operator ${model.name} in ${model.home}, its Lease and its roles`)
     if (!keepData) lines.push(...this.#definitions.map((name) => `delete the definition ${name}`))
+    const { home, namespaces } = model
+    const mayStay = keepData || (namespaces !== undefined && !namespaces.includes(home))
+    if (await this.#isMadeForIt())
+      lines.push(`delete the namespace ${home} and whatever is in it${mayStay ? ', unless there are objects of these kinds' : ''}`)
     return lines
   }
 
@@ -350,7 +354,7 @@ export class Uninstall {
       ...parts.networkPolicy,
       ...services,
       ...parts.rbac,
-      ...parts.fence,
+      
     ]
     // Whoever keeps the data keeps the roles of the people who use it.
     const users = new Set(this.#definitions.flatMap((definition) => [`${definition}-view`, `${definition}-edit`]))
@@ -388,12 +392,22 @@ export class Uninstall {
     }
   }
 
-  /** Only where it was made for the operator. */
+  /** Only where it was made for the operator, and nothing that is kept would go with it. */
   async #deleteHome(): Promise<void> {
-    const { client, model, say } = this.#o
-    const found = await client.find(Namespace, { name: model.home })
-    if (found?.metadata.labels?.['app.kubernetes.io/name'] !== model.name) return
+    const { model, say } = this.#o
+    if (!(await this.#isMadeForIt())) return
+    for (const { ref, definition } of this.#served) {
+      if (definition === undefined) continue
+      const kept = (await this.#objects({ ref }, true)).filter(({ metadata }) => metadata.namespace === model.home)
+      if (kept.length > 0) return say(`kept the namespace ${model.home}: ${count(kept.length, kindName(ref))} in it`)
+    }
     if (await this.#delete(Namespace, { name: model.home })) say(`deleted the namespace ${model.home}`)
+  }
+
+  async #isMadeForIt(): Promise<boolean> {
+    const { client, model } = this.#o
+    const found = await client.find(Namespace, { name: model.home })
+    return found?.metadata.labels?.['app.kubernetes.io/name'] === model.name
   }
 
   /** Those that the operator serves. Of a kind that is not there any more there are none. */

@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { Client } from '../../../lib/api/client.ts'
+import { systemClock } from '../../../lib/api/clock.ts'
+import { installCrds } from '../../../lib/cli/install-crds.ts'
+import { Uninstall } from '../../../lib/cli/uninstall-steps.ts'
+import { collect } from '../../../lib/decorators/collect.ts'
+import { inProcess } from '../../../lib/embedded/http/in-process.ts'
+import { createServer, type EmbeddedServer } from '../../../lib/embedded/server.ts'
+import { selectorOf } from '../../../lib/generate/operator.ts'
+import { onReconcile, resource, z } from '../../../lib/index.ts'
+import { Namespace } from '../../../lib/resource/kinds.ts'
+import { logTo } from '../admission/fixtures.ts'
+
+const Shop = resource({ group: 'shop.example.com', version: 'v1', kind: 'Shop', spec: z.object({}) })
+
+class ShopHandler {
+  @onReconcile(Shop) reconcile() {}
+}
+
+const home = 'shop-system'
+const model = { operator: 'shop', name: 'shop', home, namespaces: undefined as string[] | undefined, specs: [collect(ShopHandler)] }
+const metadata = { name: 'a', namespace: home }
+
+describe("tsop uninstall in a namespace of the operator's own", () => {
+  let server: EmbeddedServer
+  let client: Client
+  beforeEach(async () => {
+    server = await createServer()
+    client = new Client({
+      transport: inProcess((request) => server.handle(request), { clock: systemClock, headers: {} }),
+      clock: systemClock,
+    })
+    await client.create(Namespace, { metadata: { name: home, labels: selectorOf(model) } })
+    await installCrds([Shop.crd], { client, clock: systemClock, signal: new AbortController().signal, log: logTo([]) })
+    await client.create(Shop, { metadata, spec: {} })
+  })
+  afterEach(() => server.close())
+
+  async function uninstalled(given: { keepData?: boolean; namespaces?: string[] } = {}) {
+    const { keepData = false, namespaces } = given
+    const said: string[] = []
+    const say = (line: string) => void said.push(line)
+    const options = { client, keepData, onlyResources: false, abandon: false, timeoutMs: 5_000, say }
+    const work = new Uninstall({ ...options, model: { ...model, namespaces } })
+    const plan = await work.plan()
+    await work.run()
+    const live = await client.find(Namespace, { name: home })
+    return { plan: plan.at(-1), said: said.at(-1), stays: live !== undefined && live.metadata.deletionTimestamp === undefined }
+  }
+
+  it('says that the namespace goes, and deletes it', async () => {
+    expect(await uninstalled()).to.deep.equal({
+      plan: 'delete the namespace shop-system and whatever is in it',
+      said: 'deleted the namespace shop-system',
+      stays: false,
+    })
+  })
+
+  it('keeps it with --keep-data where there is data in it', async () => {
+    expect(await uninstalled({ keepData: true })).to.deep.equal({
+      plan: 'delete the namespace shop-system and whatever is in it, unless there are objects of these kinds',
+      said: 'kept the namespace shop-system: 1 Shop.shop.example.com in it',
+      stays: true,
+    })
+    expect((await client.get(Shop, metadata)).metadata.deletionTimestamp).to.equal(undefined)
+  })
+
+  it('keeps it where another operator serves what is in it', async () => {
+    const { said, stays } = await uninstalled({ namespaces: ['default'] })
+    expect({ said, stays }).to.deep.equal({ said: 'kept the namespace shop-system: 1 Shop.shop.example.com in it', stays: true })
+  })
+
+  it('lets a namespace be that was there before', async () => {
+    await client.patch(Namespace, { name: home }, { type: 'merge', value: { metadata: { labels: { 'app.kubernetes.io/name': 'other' } } } })
+    const { plan, stays } = await uninstalled()
+    expect({ plan, stays }).to.deep.equal({ plan: 'delete the definition shops.shop.example.com', stays: true })
+  })
+})
