@@ -49,6 +49,26 @@ describe('the operator of handlers/', () => {
   )
 
   it(
+    'says who added what makes a child invalid, and goes on once it is taken away',
+    inNamespace(async (t) => {
+      await start(t)
+      await t.apply(database({}))
+      await t.until(() => t.client.find(Service, t.ref('orders')), 'the Service')
+      const change = (...operations: object[]) => t.kubectl('patch', 'service', 'orders', '--type=json', '-p', JSON.stringify(operations))
+      await change({ op: 'replace', path: '/spec/ports/0/port', value: 99 })
+      const failed = await t.until(async () => {
+        const ready = await condition(t, 'Ready')
+        return ready?.reason === 'ReconcileFailed' ? ready : undefined
+      }, 'the refusal to be shown')
+      expect(failed.message).to.match(
+        /422 Invalid\); kubectl-patch owns spec\.ports\[port=99,protocol=TCP\], which an apply leaves there: remove it from Service \S+\/orders, or have the builder return it too$/,
+      )
+      await change({ op: 'remove', path: '/spec/ports/0' }, { op: 'add', path: '/spec/ports', value: [{ name: 'sql', port: 5432 }] })
+      await t.until(() => waitingFor(t, 'ServersStarting'), 'the database to go on')
+    }),
+  )
+
+  it(
     'asks for a lost password instead of making another one',
     inNamespace(async (t) => {
       await start(t)
