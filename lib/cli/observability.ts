@@ -29,6 +29,8 @@ export interface Observability {
   readonly transport: Transport
   /** From now on `/readyz` tells of these. */
   serves(manager: { readonly controllers: readonly ControllerStatus[] }): void
+  /** From now on `/readyz` tells whether the API server gets answers. */
+  answers(webhooks: { readonly answers: () => boolean }): void
   /** From now on `/livez` knows the lease, and a metric who leads. */
   leads(election: ObservedElection): void
 }
@@ -92,6 +94,11 @@ export async function observability(given: ObservabilityOptions, undo: (() => Pr
           return { ok: false, note: 'the lease has not been renewed in time' }
         return { ok: true, note: state === 'standby' && holder !== '' ? `standing by for ${holder}` : state }
       })
+    },
+    answers(webhooks) {
+      checks.register('webhooks', 'ready', () =>
+        webhooks.answers() ? { ok: true } : { ok: false, note: 'there is no certificate to serve yet' },
+      )
     },
     serves(manager) {
       starting()

@@ -71,6 +71,7 @@ export async function operate(
   const userAgent = `${name.replaceAll('/', '-')}/tsop-${version()}`
   const unfenced = new Client({ transport, clock: systemClock, userAgent })
   const webhooks = await answerer({ options, name, handlers, cluster, client: unfenced, log, metrics: looks.metrics, services }, undo)
+  if (webhooks !== undefined) looks.answers(webhooks)
   const [election] = await Promise.all([
     elect(options, { cluster, transport, name, userAgent, log, signal }, undo),
     // Every replica may do this: it is the same whoever does it, and a standby needs it to watch.

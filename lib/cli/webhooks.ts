@@ -25,6 +25,8 @@ import type { Options } from './options.ts'
 export interface Webhooks {
   /** For the definitions of kinds with conversions. Undefined: nobody can be asked. */
   readonly endpoint: Endpoint | undefined
+  /** Whether the API server would get an answer. A pod is not ready before. */
+  readonly answers: () => boolean
   /** Has the API server ask from now on, where that is this process' business. */
   register(): Promise<void>
   /** This process may look after the certificate whenever `leads` says so, by a client that writes as long as it leads and no longer. */
@@ -52,6 +54,8 @@ interface Services {
 }
 
 const PORT = 9443
+/** From the start, or nobody asks. */
+const answers = () => true
 
 /** `undo` gets what ends the serving. @throws CliError where a port cannot be had, or a certificate not be used */
 export async function prepareWebhooks(given: WebhooksOptions, undo: (() => Promise<void>)[]): Promise<Webhooks> {
@@ -67,14 +71,14 @@ export async function prepareWebhooks(given: WebhooksOptions, undo: (() => Promi
   const asked = port !== undefined || certificates !== undefined || service !== undefined
   if (port !== 0 && (asked || (cluster.source === 'in-cluster' && !options.once))) return byService(given, listen, port ?? PORT, undo)
   if (port !== 0) log.warn({}, unreachable(given))
-  return { endpoint: undefined, register: async () => {}, lead() {} }
+  return { endpoint: undefined, answers, register: async () => {}, lead() {} }
 }
 
 function inProcess(given: WebhooksOptions, answer: WebhookService, services: Services): Webhooks {
   const service = { namespace: 'default', name: `${objectName(given.name)}-webhook` }
   services.set(`${service.namespace}/${service.name}`, answer)
   const endpoint = { service }
-  return { endpoint, register: () => register(given, [service.name, urlName(given)], endpoint, []), lead() {} }
+  return { endpoint, answers, register: () => register(given, [service.name, urlName(given)], endpoint, []), lead() {} }
 }
 
 /** `url` undefined: this machine, at any free port. */
@@ -96,7 +100,7 @@ async function byUrl(
   // What the operator in a cluster has stays; on the embedded server it is what an earlier start, without --watch, has left in its file.
   const names = [urlName(given), ...(given.cluster.source === 'embedded' ? [`${objectName(given.name)}-webhook`] : [])]
   given.log.info({ url: endpoint.url }, 'the API server asks this process about objects, for as long as it runs')
-  return { endpoint, register: () => register(given, names, endpoint, undo), lead() {} }
+  return { endpoint, answers, register: () => register(given, names, endpoint, undo), lead() {} }
 }
 
 async function byService(given: WebhooksOptions, listen: Listen, port: number, undo: (() => Promise<void>)[]): Promise<Webhooks> {
@@ -109,7 +113,7 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
     undo.push(() => server.close())
     await follow(given, server, undo)
     log.info({ port: server.port }, 'serving webhooks')
-    return { endpoint, register: async () => {}, lead() {} }
+    return { endpoint, answers, register: async () => {}, lead() {} }
   }
   const specs = handlers.map(({ spec }) => spec)
   const all = webhooksOf(specs)
@@ -141,6 +145,7 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
   })
   return {
     endpoint,
+    answers: () => server !== undefined,
     register: () => store.start(),
     lead(leads, by) {
       leader = { leads, client: by }

@@ -66,7 +66,7 @@ export function webhookServiceOf(model: OperatorModel): Manifest {
       // The API server calls Services at 443.
       ports: [{ name: 'webhooks', port: 443, targetPort: 'webhooks' }],
       // A pod is ready once it has seen its objects, and to see those of another version the API server must ask a pod.
-      publishNotReadyAddresses: true,
+      ...(convertedKinds(model.specs).length > 0 ? { publishNotReadyAddresses: true } : {}),
     },
   }
 }

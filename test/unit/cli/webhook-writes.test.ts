@@ -85,6 +85,36 @@ describe('the certificate of the webhooks of an operator that takes part in an e
     expect(authority?.url).to.match(/[?&]timeout=\d+ms/)
     expect(pair?.url).to.match(/[?&]timeout=\d+ms/)
   })
+
+  it('is what a standby has to serve before it is ready', async () => {
+    const cluster = await createServer({ port: 0 })
+    ends.push(() => cluster.close())
+    const client = new Client({
+      transport: inProcess((request) => cluster.handle(request), { clock: systemClock, headers: {} }),
+      clock: systemClock,
+    })
+    const spec = { holderIdentity: 'another', leaseDurationSeconds: 600 }
+    await client.create(Lease, { metadata: { name: 'shop', namespace: 'default' }, spec } as never)
+    const secret = { name: 'shop-webhook-tls', namespace: 'default' }
+    await client.create(Secret, { metadata: secret, data: endsIn(-DAY / 2) } as never)
+    const p = new Project({ 'handlers/box.ts': HANDLER, 'cluster.json': JSON.stringify(cluster.kubeconfig()) })
+    ends.push(() => p.remove())
+    const [port] = await freePorts(1)
+    const args = ['--kubeconfig', 'cluster.json', '--name', 'shop', '--leader-elect', '--install-crds', '--webhook-port', String(port)]
+    const running = p.start([...args, '--health-probe-bind-address', '127.0.0.1:0'])
+    ends.push(async () => {
+      running.child.kill('SIGKILL')
+      await running.ended
+    })
+    await running.hears(/standing by: another leads/)
+    const [, url = ''] = /"url":"([^"]+)","msg":"serving probes"/.exec(running.said) ?? []
+    const ready = async () => await (await fetch(`${url}/readyz`)).text()
+    expect(await ready()).to.contain('[-]webhooks failed: there is no certificate to serve yet')
+
+    await client.patch(Secret, secret, { type: 'merge', value: { data: endsIn(60 * DAY) } })
+    await running.hears(/"msg":"serving webhooks"/)
+    expect(await ready()).to.equal('ok')
+  })
 })
 
 /** What is no review. */

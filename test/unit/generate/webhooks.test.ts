@@ -8,7 +8,7 @@ import { definitionsOf } from '../../../lib/generate/crds.ts'
 import type { OperatorModel } from '../../../lib/generate/operator.ts'
 import { operatorPermissions } from '../../../lib/generate/rbac.ts'
 import { endpointOf, webhookParts } from '../../../lib/generate/webhooks.ts'
-import { onReconcile } from '../../../lib/index.ts'
+import { onReconcile, validates } from '../../../lib/index.ts'
 import { kind } from '../../../lib/resource/kind.ts'
 import { ConfigMap } from '../../../lib/resource/kinds.ts'
 import { Crate, CrateHandler } from '../../cluster/fixtures/crate.ts'
@@ -48,6 +48,15 @@ describe('the objects by which the API server asks an operator', () => {
       'MutatingWebhookConfiguration shop-crates-webhook',
       'ValidatingWebhookConfiguration shop-crates-webhook',
     ])
+  })
+
+  it('lead to pods that are ready, where nobody has to convert what makes them so', () => {
+    class Checked {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    const [service] = webhookParts(of(Checked)).service
+    expect(service?.['spec']).to.not.have.property('publishNotReadyAddresses')
   })
 
   it('can have cert-manager make the certificate', () => {
