@@ -354,7 +354,7 @@ export class Uninstall {
       ...parts.networkPolicy,
       ...services,
       ...parts.rbac,
-      
+      ...parts.fence,
     ]
     // Whoever keeps the data keeps the roles of the people who use it.
     const users = new Set(this.#definitions.flatMap((definition) => [`${definition}-view`, `${definition}-edit`]))
