@@ -142,6 +142,21 @@ describe('the charts of tsop generate deploy', function () {
       expect(JSON.stringify(all)).to.include('"operator":"In","values":["first","second"]')
       await taken(all)
     })
+
+    it('leave a definition that can be read without the operator, where tsop uninstall --keep-data comes before helm uninstall', async () => {
+      await run('install', 'two', chart, '-n', 'operators')
+      const tsop = ['--conditions=tsop-source', `${PROJECT}lib/cli/tsop.ts`, 'uninstall', `${PROJECT}test/cluster/fixtures/crate.ts`]
+      const named = ['--name', 'two-crate-operator', '--home', 'operators', '--keep-data', '--yes']
+      const { stdout } = await promisify(execFile)(process.execPath, [...tsop, ...named], {
+        env: { ...process.env, KUBECONFIG: server.kubeconfig },
+      })
+      expect(stdout).to.include('of crates.crates.example.com only version v1 is served from now on')
+      await run('uninstall', 'two', '-n', 'operators')
+      const definition = JSON.parse(await kubectl('get', 'crd', 'crates.crates.example.com', '-o', 'json'))
+      expect(definition.spec.conversion.strategy).to.equal('None')
+      const left = 'deployment,sa,role,rolebinding,svc,secret,mutatingwebhookconfigurations,validatingwebhookconfigurations'
+      expect(await kubectl('get', left, '-n', 'operators', '-o', 'name')).to.not.include('two-crate-operator')
+    })
   })
 
   it('are installed, upgraded, and taken away by helm; the definitions stay', async () => {
