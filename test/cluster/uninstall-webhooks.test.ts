@@ -113,6 +113,22 @@ describe('tsop uninstall of an operator that the API server asks', function () {
       await o.uninstall('--abandon', '--timeout', '1s')
     }),
   )
+
+  it(
+    'ends the conversions of a definition that stays because of objects which it does not serve',
+    onReal(async (t) => {
+      const o = await asked(t)
+      t.onEnd(() => t.kubectl('delete', 'crd', `widgets.${o.group}`, '--ignore-not-found', '--wait=false'))
+      const elsewhere = `${t.namespace}-elsewhere`
+      t.onEnd(() => t.client.delete(Namespace, { name: elsewhere }))
+      await t.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: elsewhere } })
+      await t.apply({ ...o.widget('b', { dimension: '2cm' }, 'v1alpha1'), metadata: { name: 'b', namespace: elsewhere } })
+      const said = await o.uninstall()
+      expect(said).to.match(/only version v1 is served[\s\S]*kept the definition widgets\S+: there is 1 Widget\S* elsewhere[\s\S]*done\n$/)
+      expect((await t.client.get(o.kind, { name: 'b', namespace: elsewhere })).spec).to.deep.equal({ size: 2 })
+      expect((await t.client.get(Definition, { name: `widgets.${o.group}` })).spec).to.have.nested.property('conversion.strategy', 'None')
+    }),
+  )
 })
 
 /** An operator that runs, whose kind is checked, filled in, and converted. */
