@@ -26,6 +26,8 @@ export interface WatchdogOptions {
   readonly lastWords: Readonly<Record<string, unknown>>
   /** How long the main thread gets to end by itself. Default 300 ms. */
   readonly graceMs?: number
+  /** Whether it is the first process of its container, which no signal of its own can end. Default: as its number says. */
+  readonly isInit?: boolean
   /** False where a debugger is at work: whoever stands at a breakpoint does not want to be looked at. Default: as the process was started. */
   readonly looks?: boolean
 }
@@ -43,7 +45,7 @@ const STACK_BYTES = 4_096
 const THREAD = `
 const { workerData } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
-const { shared, graceMs, lookMs, blockedMs, lastWords, looks } = workerData
+const { shared, graceMs, lookMs, blockedMs, lastWords, looks, isInit } = workerData
 const [deadline, beat, othersFrom] = [0, 8, 16].map((at) => new BigInt64Array(shared, at, 1))
 const length = new Int32Array(shared, 24, 1)
 const stack = new Uint8Array(shared, 32)
@@ -71,8 +73,16 @@ function look() {
   else if (passedAt === undefined && (others === 0n || now() < others)) passedAt = now()
   else if (passedAt === undefined || ms(passedAt) >= graceMs) {
     try { writeSync(2, JSON.stringify({ ...lastWords, ...(last === undefined ? {} : { stack: last }) }) + '\\n') } catch {}
-    process.kill(process.pid, 'SIGKILL')
+    if (isInit) trap()
+    else process.kill(process.pid, 'SIGKILL')
   }
+}
+
+// The kernel keeps from process 1 of a container whatever signal it has no handler for, unless it comes from outside: SIGKILL, too. Not what the
+// processor raises.
+function trap() {
+  require('node:v8').setFlagsFromString('--allow-natives-syntax')
+  new Function('%SystemBreak()')()
 }
 
 // Holds the main thread for a few milliseconds, wherever it is.
@@ -110,14 +120,15 @@ function leave() {
 setInterval(look, lookMs)
 `
 
-export function startWatchdog({ clock, lastWords, graceMs = GRACE_MS, looks = !isDebugged() }: WatchdogOptions): Watchdog {
+export function startWatchdog(options: WatchdogOptions): Watchdog {
+  const { clock, lastWords, graceMs = GRACE_MS, isInit = process.pid === 1, looks = !isDebugged() } = options
   const shared = new SharedArrayBuffer(32 + STACK_BYTES)
   const [until, beat, others] = [0, 8, 16].map((at) => new BigInt64Array(shared, at, 1)) as [BigInt64Array, BigInt64Array, BigInt64Array]
   const length = new Int32Array(shared, 24, 1)
   const worker = new Worker(THREAD, {
     eval: true,
     name: 'tsop-watchdog',
-    workerData: { shared, graceMs, lookMs: LOOK_MS, blockedMs: BLOCKED_MS, lastWords, looks },
+    workerData: { shared, graceMs, lookMs: LOOK_MS, blockedMs: BLOCKED_MS, lastWords, looks, isInit },
     // It needs next to nothing, and must not take what the main thread was promised.
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 4, stackSizeMb: 1 },
     execArgv: [],

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 
@@ -11,8 +11,13 @@ interface Ended {
   readonly ms: number
 }
 
-function run(...args: string[]): { pid: number; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, ['--conditions=tsop-source', fixture, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a command as process 1, as a container does. */
+const CONTAINER = ['unshare', '--user', '--map-root-user', '--pid', '--fork']
+
+const run = (...args: string[]) => start(process.execPath, '--conditions=tsop-source', fixture, ...args)
+
+function start(command: string, ...args: string[]): { pid: number; ended: Promise<Ended> } {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (out += text))
   const began = performance.now()
@@ -32,6 +37,24 @@ describe('the watchdog', function () {
       expect(out).to.contain('{"msg":"last words"').and.not.contain('went on')
       const [, late] = /blocked at (\d+)/.exec(out) ?? []
       expect(late, out).to.not.equal(undefined)
+    })
+  }
+
+  for (const how of ['computes', 'waits']) {
+    it(`ends the first process of a container, which no signal of its own ends, where it ${how} past the deadline`, async () => {
+      const { signal, out } = await run(how, 'init').ended
+      expect(signal).to.equal('SIGTRAP')
+      expect(out.match(/last words/g)).to.have.length(1)
+      expect(out).to.not.contain('went on')
+    })
+  }
+
+  const [unshare = '', ...options] = CONTAINER
+  // Not every machine lets a test number processes.
+  if (spawnSync(unshare, [...options, 'true']).status === 0) {
+    it('knows by its number that it is the first process', async () => {
+      const { out } = await start(unshare, ...options, process.execPath, '--conditions=tsop-source', fixture, 'computes').ended
+      expect(out).to.contain('last words').and.not.contain('went on')
     })
   }
 

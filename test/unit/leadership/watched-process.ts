@@ -4,7 +4,11 @@ import { systemClock } from '../../../lib/api/clock.ts'
 import { startWatchdog } from '../../../lib/leadership/watchdog.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const watchdog = startWatchdog({ clock: systemClock, lastWords: { msg: 'last words' } })
+const watchdog = startWatchdog({
+  clock: systemClock,
+  lastWords: { msg: 'last words' },
+  ...(process.argv[3] === 'init' && { isInit: true }),
+})
 const now = () => systemClock.monotonic()
 
 class Handler {
