@@ -70,7 +70,10 @@ export async function operate(
 
   const userAgent = `${name.replaceAll('/', '-')}/tsop-${version()}`
   const unfenced = new Client({ transport, clock: systemClock, userAgent })
-  const webhooks = await answerer({ options, name, handlers, cluster, client: unfenced, log, metrics: looks.metrics, services }, undo)
+  const webhooks = await answerer(
+    { options, name, handlers, cluster, client: unfenced, log, metrics: looks.metrics, services, signal },
+    undo,
+  )
   if (webhooks !== undefined) looks.answers(webhooks)
   const [election] = await Promise.all([
     elect(options, { cluster, transport, name, userAgent, log, signal }, undo),

@@ -9,7 +9,7 @@ import { type ServerOptions, serveWebhooks, type WebhookServer } from '../admiss
 import { pathsOf, type WebhookService, webhookService } from '../admission/service.ts'
 import { convertedKinds, secretNameOf, webhooksOf } from '../admission/webhooks.ts'
 import type { Client } from '../api/client.ts'
-import { systemClock } from '../api/clock.ts'
+import { type Clock, delay, systemClock } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { isNotFound } from '../api/status-error.ts'
 import { objectName } from '../generate/operator.ts'
@@ -46,6 +46,9 @@ export interface WebhooksOptions {
   readonly metrics?: { webhooks(paths: readonly string[]): WebhookObserver } | undefined
   /** Of an API server in this process. */
   readonly services: Services | undefined
+  /** Aborted when the operator is asked to stop. */
+  readonly signal: AbortSignal
+  readonly clock?: Clock
 }
 
 /** By `namespace/name` of the Service that stands for it. */
@@ -54,6 +57,8 @@ interface Services {
 }
 
 const PORT = 9443
+/** Nodes hear within seconds that a pod is ending, and until then a Service leads to it. */
+const HEARD_MS = 5_000
 /** From the start, or nobody asks. */
 const answers = () => true
 
@@ -108,9 +113,10 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
   const namespace = cluster.namespace ?? 'default'
   const service = { namespace, name: options.webhooks.service ?? `${objectName(given.name)}-webhook` }
   const endpoint = { service }
+  const forgotten = untilForgotten(given)
   if (options.webhooks.certificates !== undefined) {
     const server = await listen(undefined, port, filesIn(options.webhooks.certificates).pair)
-    undo.push(() => server.close())
+    undo.push(() => forgotten().then(() => server.close()))
     await follow(given, server, undo)
     log.info({ port: server.port }, 'serving webhooks')
     return { endpoint, answers, register: async () => {}, lead() {} }
@@ -141,6 +147,7 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
   })
   undo.push(async () => {
     await store.stop()
+    await forgotten()
     await server?.close()
   })
   return {
@@ -152,6 +159,13 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
       void store.look()
     },
   }
+}
+
+/** Waits, after the operator was asked to stop, until no Service leads to its pod any more: whoever still comes is to be answered. */
+function untilForgotten({ cluster, signal, clock = systemClock }: WebhooksOptions): () => Promise<void> {
+  let at = 0
+  if (cluster.source === 'in-cluster') signal.addEventListener('abort', () => (at = clock.monotonic() + HEARD_MS), { once: true })
+  return () => delay(clock, Math.max(0, at - clock.monotonic()))
 }
 
 type Listen = (host: string | undefined, port: number, pair: KeyPair) => Promise<WebhookServer>
