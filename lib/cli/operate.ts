@@ -1,5 +1,6 @@
 /** The operator itself: finds its cluster, prepares it, serves the handlers' kinds until it is asked to stop. */
 
+import { hostname } from 'node:os'
 import { Client } from '../api/client.ts'
 import { systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
@@ -86,6 +87,7 @@ export async function operate(
 
   const manager = new Manager({
     name,
+    instanceName: election?.identity ?? hostname(),
     client,
     handlers,
     namespaces: options.namespaces,

@@ -28,6 +28,8 @@ const ABORT_GRACE_MS = 2_000
 export interface ManagerOptions {
   /** The operator's name: field manager of its children, reporter of its events. */
   readonly name: string
+  /** What Events tell this process from others of the operator by, such as its pod. Default: the operator's name. */
+  readonly instanceName?: string
   readonly client: Client
   readonly handlers: readonly { readonly spec: HandlerSpec; readonly instance: object }[]
   /** Absent: all namespaces. */
@@ -82,7 +84,7 @@ export class Manager {
     this.#clock = clock
     const { observer, tracing } = options
     this.#cache = new Cache({ client, clock, random, log, observer })
-    this.#events = new EventRecorder({ client, clock, log, component: name, instance: name })
+    this.#events = new EventRecorder({ client, clock, log, component: name, instance: options.instanceName ?? name })
     checkKinds(options)
     const concurrency = concurrencies(options)
     this.#controllers = options.handlers.map(

@@ -46,6 +46,18 @@ describe('what a person reads in the log', () => {
     expect(line?.fields.at).to.match(/telling\.test\.ts:\d+:\d+$/)
   })
 
+  it('is in the Events which process of the operator it was', async () => {
+    const world = new World()
+    const reconcile = () => {
+      throw new Error('here')
+    }
+    await world.startWith({ instanceName: 'pod-1' }, handler({ reconcile }))
+    world.api.create(Database, 'a', { spec: {} })
+    await settle()
+    const [event] = world.api.all({ apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events', scope: 'Namespaced' })
+    expect(event).to.include({ reason: 'ReconcileFailed', reportingController: 'tsop', reportingInstance: 'pod-1' })
+  })
+
   it('is the cause of an error, in log and condition: `fetch failed` alone says nothing', async () => {
     const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:8088')], '')
     const world = await operator(() => {
