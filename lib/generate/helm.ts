@@ -132,7 +132,7 @@ function webhookFiles(t: Template, own: DeployModel, file: File, labelled: (obje
 const INJECT = 'cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "operator.fullname" . }}-webhook'
 
 function chart({ name }: DeployModel, { version, description }: ChartFacts): object {
-  return { apiVersion: 'v2', name, description, type: 'application', version, appVersion: version, kubeVersion: '>=1.29.0-0' }
+  return { apiVersion: 'v2', name, description, type: 'application', version, appVersion: version, kubeVersion: '>=1.30.0-0' }
 }
 
 /** Helm neither updates nor removes what is in a chart's folder `crds`; as templates they are kept on uninstall, with the objects they define. */
@@ -161,7 +161,8 @@ function accountOf(t: Template, own: DeployModel): Manifest {
 
 /** In all namespaces by a ClusterRole, or in some by a Role in each. */
 function rolesText(t: Template, own: DeployModel, labelled: (object: Manifest) => Manifest): string {
-  const each = t.value('$namespace')
+  // Quoted: the name of a namespace may be a number.
+  const each = t.value('quote $namespace')
   const bound = own.specs.filter(({ reconcile }) => reconcile.options.namespaces !== undefined)
   const free = own.specs.filter(({ reconcile }) => reconcile.options.namespaces === undefined)
   const everywhere = permissionsOf(own.specs)
@@ -273,7 +274,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
           [optional('nodeSelector')]: true,
           [optional('tolerations')]: true,
           [optional('affinity')]: true,
-          [t.lines('{{- with .Values.priorityClassName }}', 'priorityClassName: {{ . }}', '{{- end }}')]: true,
+          [t.lines('{{- with .Values.priorityClassName }}', 'priorityClassName: {{ quote . }}', '{{- end }}')]: true,
         },
       },
     },
@@ -319,7 +320,7 @@ function values({ image, replicas, drainSeconds, metricsSecure, namespaces, spec
   const { repository, tag } = splitImage(image)
   const lines = [
     'image:',
-    `  repository: ${repository}`,
+    `  ${toYaml({ repository }).trimEnd()}`,
     '  # Default: the version of the chart.',
     `  tag: ${JSON.stringify(tag)}`,
     '  # Goes before the tag: sha256:…',
@@ -330,7 +331,7 @@ function values({ image, replicas, drainSeconds, metricsSecure, namespaces, spec
     '# One works, the others stand by.',
     `replicas: ${replicas}`,
     '# What it serves; none: all namespaces. With some, it gets a Role in each instead of a ClusterRole.',
-    namespaces === undefined ? 'namespaces: []' : `namespaces:\n${namespaces.map((name) => `  - ${name}`).join('\n')}`,
+    namespaces === undefined ? 'namespaces: []' : toYaml({ namespaces }).trimEnd(),
     '# How long runs may go on when the pod is to end; the pod gets 10 s more.',
     `drainSeconds: ${drainSeconds}`,
     'logLevel: info',

@@ -140,6 +140,15 @@ describe('a chart', () => {
     expect(Object.keys(properties)).to.have.members(['global', ...Object.keys(values.value as object)])
   })
 
+  it('takes namespaces that are called like numbers', () => {
+    const made = chartFiles({ ...MODEL, namespaces: ['2026', '1e3'] }, { version: '1.2.3', description: 'Widgets' })
+    const textOf = (path: string) => made.find((file) => file.path === path)?.content ?? ''
+    expect(parseYaml(textOf('helm/values.yaml'))[0]!.value).to.deep.include({ namespaces: ['2026', '1e3'] })
+    expect(textOf('helm/templates/roles.yaml'))
+      .to.include('namespace: {{ quote $namespace }}')
+      .and.not.include('namespace: {{ $namespace }}')
+  })
+
   it('leaves braces alone that are not its own', () => {
     expect(files.get('helm/templates/crds.yaml')).to.include('With {{ "{{" }} braces }}.')
   })
