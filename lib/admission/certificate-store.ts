@@ -44,6 +44,8 @@ const EARLIER_MS = DAY
 const LOOK_MS = 60_000
 /** While there is none to serve: the Service leads to this replica as well, and whatever the API server asks it fails. */
 const MISSING_LOOK_MS = 2_000
+/** After a look that failed: an API server that has not been told whom to trust refuses what it would ask about. */
+const FAILED_LOOK_MS = 10_000
 /** An API server hears of a change to a configuration within a second; a busy one within a few. */
 const SPREAD_MS = 10_000
 
@@ -65,7 +67,7 @@ export class CertificateStore {
     this.#o = options
   }
 
-  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute, and sooner as long as there is none. */
+  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute, and sooner where there is none, or something failed. */
   async start(): Promise<void> {
     await this.look()
   }
@@ -104,7 +106,7 @@ export class CertificateStore {
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#complain(`cannot look after the certificate of the webhooks: ${explained(error)}`, error)
     }
-    const afterMs = this.#served === undefined ? MISSING_LOOK_MS : LOOK_MS
+    const afterMs = this.#served === undefined ? MISSING_LOOK_MS : this.#complaint !== undefined ? FAILED_LOOK_MS : LOOK_MS
     if (!this.#stop.signal.aborted) this.#timer = clock.after(afterMs, () => void this.look())
   }
 

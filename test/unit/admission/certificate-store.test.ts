@@ -260,6 +260,15 @@ describe('the certificate that an operator looks after', () => {
     expect(webhooks[0]?.clientConfig.caBundle).to.be.a('string')
   })
 
+  it('is published seconds after somebody else was in the way', async () => {
+    let isRefused = true
+    const { store, served } = replica(undefined, () => isRefused)
+    await store.start()
+    isRefused = false
+    await clock.advance(10_000)
+    expect((await trusted()).map((bundle) => isTrusted(bundle, served[0] as KeyPair))).to.deep.equal([true, true, true])
+  })
+
   it('is written by the client that leads and by no other, and by nobody who leads no more', async () => {
     const sent: string[] = []
     let allowed = Number.POSITIVE_INFINITY
