@@ -18,8 +18,11 @@ export interface WebhookServer {
 
 /** An object is at most about 3 MiB in the API server, and a review holds two; a conversion holds a page of a list. */
 const MOST_BYTES = 64 * 1024 * 1024
+const HANDSHAKE_MS = 5_000
 const HEADERS_MS = 10_000
 const REQUEST_MS = 30_000
+/** How often Node looks whose time is over; by itself every half minute. */
+const LOOK_MS = 1_000
 const MOST_CONNECTIONS = 256
 const GRACE_MS = 5_000
 
@@ -34,7 +37,13 @@ export interface ServerOptions {
 export async function serveWebhooks(service: WebhookService, { host, port, pair, clock, observer }: ServerOptions): Promise<WebhookServer> {
   // Not imported: the ES module of node:https evaluates undici, 14 MiB of it.
   const { createServer } = process.getBuiltinModule('node:https')
-  const options = { ...secure(pair), headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 16_384 }
+  const times = {
+    handshakeTimeout: HANDSHAKE_MS,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: LOOK_MS,
+  }
+  const options = { ...secure(pair), ...times, maxHeaderSize: 16_384 }
   const server: Server = createServer(options, (request, response) => void respond(service, request, response))
   server.maxConnections = MOST_CONNECTIONS
   // The API server keeps its connections; one that it just reuses must not be closed under it.

@@ -33,6 +33,8 @@ export interface Certificate {
 const HEADERS_MS = 5_000
 const REQUEST_MS = 10_000
 const IDLE_MS = 60_000
+/** How often Node looks whose time is over; by itself every half minute. */
+const LOOK_MS = 1_000
 const MOST_CONNECTIONS = 64
 
 /**
@@ -55,11 +57,14 @@ export async function serve(
 ): Promise<Endpoint> {
   // Not imported: the ES module of node:http evaluates undici, 14 MiB of it.
   const answer = (request: IncomingMessage, response: ServerResponse) => void respond(request, response, page)
-  const options = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS, maxHeaderSize: 16_384 }
+  const times = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS, connectionsCheckingInterval: LOOK_MS }
+  const options = { ...times, maxHeaderSize: 16_384 }
   const server: Server =
     tls === undefined
       ? process.getBuiltinModule('node:http').createServer(options, answer)
-      : process.getBuiltinModule('node:https').createServer({ ...options, ...tls, minVersion: 'TLSv1.2' }, answer)
+      : process
+          .getBuiltinModule('node:https')
+          .createServer({ ...options, ...tls, handshakeTimeout: HEADERS_MS, minVersion: 'TLSv1.2' }, answer)
   server.maxConnections = MOST_CONNECTIONS
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

@@ -1,4 +1,5 @@
 import { request } from 'node:https'
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { serveWebhooks, type WebhookServer } from '../../../lib/admission/server.ts'
 import { RequestError } from '../../../lib/admission/service.ts'
@@ -69,6 +70,12 @@ describe('the webhook server', () => {
     expect(await send('/a', '{}')).to.include({ subject: 'second' })
     // To the second, as certificates count.
     expect(until, 'told of both').to.deep.equal(Array(2).fill(Math.floor(validity.to / 1000) * 1000))
+  })
+
+  it('cuts off who says nothing within seconds', async function () {
+    this.timeout(15_000)
+    const silent = connect(server.port, '127.0.0.1').on('error', () => {})
+    await new Promise((resolve) => silent.once('close', resolve))
   })
 
   it('lets what is being answered end before it closes', async () => {

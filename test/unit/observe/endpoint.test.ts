@@ -63,6 +63,14 @@ describe('an endpoint', () => {
     expect(broken.body).to.not.contain('secret')
   })
 
+  it('cuts off who says nothing, in plain or over TLS, within seconds', async function () {
+    this.timeout(15_000)
+    const page = () => ({ status: 200, body: '' })
+    const [plain, secure] = await Promise.all([open(LOOPBACK, page), open(LOOPBACK, page, { cert, key })])
+    const silent = [plain, secure].map(({ url }) => net.connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {}))
+    await Promise.all(silent.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+  })
+
   it('closes at once, whoever is connected', async () => {
     const { url, close } = await serve(LOOPBACK, () => ({ status: 200, body: '' }))
     const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
