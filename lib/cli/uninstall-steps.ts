@@ -90,10 +90,8 @@ export class Uninstall {
     if (onlyResources) return lines
     lines.push(`delete the operator ${model.name} in ${model.home}, its Lease and its roles`)
     if (!keepData) lines.push(...this.#definitions.map((name) => `delete the definition ${name}`))
-    const { home, namespaces } = model
-    const mayStay = keepData || (namespaces !== undefined && !namespaces.includes(home))
-    if (await this.#isMadeForIt())
-      lines.push(`delete the namespace ${home} and whatever is in it${mayStay ? ', unless there are objects of these kinds' : ''}`)
+    const { home } = model
+    if (await this.#isMadeForIt()) lines.push(`delete the namespace ${home}, unless it is used by others`)
     return lines
   }
 
@@ -222,7 +220,7 @@ export class Uninstall {
   async #stays(definition: string): Promise<boolean> {
     if (this.#o.keepData) return true
     const served = this.#served.find((each) => each.definition === definition)
-    return served !== undefined && this.#o.model.namespaces !== undefined && (await this.#objects(served, true)).length > 0
+    return served !== undefined && this.#o.model.namespaces !== undefined && (await this.#objects(served, 'everywhere')).length > 0
   }
 
   /**
@@ -237,7 +235,7 @@ export class Uninstall {
     const { ref, stored } = storage(live)
     const old = (live.status?.storedVersions ?? []).filter((version) => version !== stored)
     if (old.length === 0) return true
-    const objects = await this.#objects({ ref }, true)
+    const objects = await this.#objects({ ref }, 'everywhere')
     for (const { metadata } of objects) {
       try {
         await client.patch(ref, metadata, { type: 'merge', value: { metadata: { uid: metadata.uid } } })
@@ -373,7 +371,7 @@ export class Uninstall {
     const gone: string[] = []
     for (const { ref, definition } of this.#served) {
       if (definition === undefined) continue
-      const others = this.#o.model.namespaces === undefined ? [] : await this.#objects({ ref }, true)
+      const others = this.#o.model.namespaces === undefined ? [] : await this.#objects({ ref }, 'everywhere')
       if (others.length > 0)
         say(
           `kept the definition ${definition}: there ${others.length === 1 ? 'is' : 'are'} ${count(others.length, kindName(ref))} elsewhere`,
@@ -396,10 +394,11 @@ export class Uninstall {
   async #deleteHome(): Promise<void> {
     const { model, say } = this.#o
     if (!(await this.#isMadeForIt())) return
-    for (const { ref, definition } of this.#served) {
-      if (definition === undefined) continue
-      const kept = (await this.#objects({ ref }, true)).filter(({ metadata }) => metadata.namespace === model.home)
-      if (kept.length > 0) return say(`kept the namespace ${model.home}: ${count(kept.length, kindName(ref))} in it`)
+    const own = this.#served.filter(({ ref, definition }) => definition !== undefined && ref.scope !== 'Cluster')
+    // Whoever names a namespace that others use as the operator's home has it marked as made for the operator.
+    for (const ref of [...own.map((served) => served.ref), Pod, PersistentVolumeClaim]) {
+      const live = (await this.#objects({ ref }, [model.home])).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      if (live.length > 0) return say(`kept the namespace ${model.home}: ${count(live.length, kindName(ref))} in it`)
     }
     if (await this.#delete(Namespace, { name: model.home })) say(`deleted the namespace ${model.home}`)
   }
@@ -411,9 +410,12 @@ export class Uninstall {
   }
 
   /** Those that the operator serves. Of a kind that is not there any more there are none. */
-  async #objects({ ref }: Pick<Served, 'ref'>, everywhere = false): Promise<Dependent[]> {
-    const { client, model } = this.#o
-    const namespaces = everywhere || ref.scope === 'Cluster' ? undefined : model.namespaces
+  async #objects(
+    { ref }: Pick<Served, 'ref'>,
+    where: 'everywhere' | readonly string[] | undefined = this.#o.model.namespaces,
+  ): Promise<Dependent[]> {
+    const { client } = this.#o
+    const namespaces = where === 'everywhere' || ref.scope === 'Cluster' ? undefined : where
     try {
       const lists = (namespaces ?? [undefined]).map((namespace) => client.list(ref as KindRef<Dependent>, { namespace }))
       return (await Promise.all(lists)).flatMap(({ items }) => items)
@@ -448,6 +450,7 @@ export class Uninstall {
 type DeploymentObject = KubeObject & { status?: { readyReplicas?: number } }
 const Deployment = kind<DeploymentObject>('apps/v1', 'Deployment', { plural: 'deployments', scope: 'Namespaced' })
 const Pod = kind('v1', 'Pod', { plural: 'pods', scope: 'Namespaced' })
+const PersistentVolumeClaim = kind('v1', 'PersistentVolumeClaim', { plural: 'persistentvolumeclaims', scope: 'Namespaced' })
 const Namespace = kind('v1', 'Namespace', { plural: 'namespaces', scope: 'Cluster' })
 const Definition = kind<LiveDefinition>('apiextensions.k8s.io/v1', 'CustomResourceDefinition', {
   plural: 'customresourcedefinitions',

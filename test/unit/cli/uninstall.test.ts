@@ -8,7 +8,7 @@ import { inProcess } from '../../../lib/embedded/http/in-process.ts'
 import { createServer, type EmbeddedServer } from '../../../lib/embedded/server.ts'
 import { selectorOf } from '../../../lib/generate/operator.ts'
 import { onReconcile, resource, z } from '../../../lib/index.ts'
-import { Namespace } from '../../../lib/resource/kinds.ts'
+import { Namespace, PersistentVolumeClaim } from '../../../lib/resource/kinds.ts'
 import { logTo } from '../admission/fixtures.ts'
 
 const Shop = resource({ group: 'shop.example.com', version: 'v1', kind: 'Shop', spec: z.object({}) })
@@ -50,7 +50,7 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
 
   it('says that the namespace goes, and deletes it', async () => {
     expect(await uninstalled()).to.deep.equal({
-      plan: 'delete the namespace shop-system and whatever is in it',
+      plan: 'delete the namespace shop-system, unless it is used by others',
       said: 'deleted the namespace shop-system',
       stays: false,
     })
@@ -58,7 +58,7 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
 
   it('keeps it with --keep-data where there is data in it', async () => {
     expect(await uninstalled({ keepData: true })).to.deep.equal({
-      plan: 'delete the namespace shop-system and whatever is in it, unless there are objects of these kinds',
+      plan: 'delete the namespace shop-system, unless it is used by others',
       said: 'kept the namespace shop-system: 1 Shop.shop.example.com in it',
       stays: true,
     })
@@ -68,6 +68,13 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
   it('keeps it where another operator serves what is in it', async () => {
     const { said, stays } = await uninstalled({ namespaces: ['default'] })
     expect({ said, stays }).to.deep.equal({ said: 'kept the namespace shop-system: 1 Shop.shop.example.com in it', stays: true })
+  })
+
+  it('keeps it where others have pods or volumes in it', async () => {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+    await client.create(PersistentVolumeClaim, { metadata, spec })
+    const { said, stays } = await uninstalled()
+    expect({ said, stays }).to.deep.equal({ said: 'kept the namespace shop-system: 1 PersistentVolumeClaim in it', stays: true })
   })
 
   it('lets a namespace be that was there before', async () => {
