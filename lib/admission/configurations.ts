@@ -2,6 +2,7 @@
 
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { type CustomResourceDefinition, groupOf, type KindRef } from '../resource/kind.ts'
+import { servedNamespaces } from '../resource/served-namespaces.ts'
 import { CONVERT_PATH, type Operation, type Webhook, webhooksOf } from './webhooks.ts'
 
 /** How the API server reaches the operator. */
@@ -45,7 +46,7 @@ export function webhookConfigurations(specs: readonly HandlerSpec[], options: Co
 
 function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOptions): WebhookConfiguration['webhooks'][number] {
   const { spec, name, path, failurePolicy, timeoutSeconds } = webhook
-  const served = servedNamespaces(spec, namespaces)
+  const served = servedNamespaces(spec, spec.kind, namespaces)
   return {
     name,
     clientConfig: clientConfig(endpoint, path),
@@ -62,13 +63,6 @@ function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOpt
       ? {}
       : { namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: served }] } }),
   }
-}
-
-function servedNamespaces({ kind, reconcile }: HandlerSpec, served: readonly string[] | undefined): readonly string[] | undefined {
-  if (kind.scope === 'Cluster') return undefined
-  const { namespaces } = reconcile.options
-  if (namespaces === undefined) return served
-  return served === undefined ? namespaces : namespaces.filter((each) => served.includes(each))
 }
 
 function rules({ spec: { kind }, on }: Webhook): object[] {
