@@ -6,7 +6,6 @@
 import { Client } from '../api/client.ts'
 import { delay, systemClock, systemRandom } from '../api/clock.ts'
 import { createTransport } from '../api/http-transport.ts'
-import { loadCluster } from '../api/kubeconfig.ts'
 import { ConnectionError, isNotFound, TimeoutError } from '../api/status-error.ts'
 import type { Transport } from '../api/transport.ts'
 import { Manager } from '../engine/manager.ts'
@@ -15,7 +14,7 @@ import type { OperatorModel } from '../generate/operator.ts'
 import { createLogger } from '../observe/logger.ts'
 import { kind } from '../resource/kind.ts'
 import { applyManifests } from './apply-manifests.ts'
-import { CliError, exitCodes } from './exit-codes.ts'
+import { findCluster } from './find-cluster.ts'
 import { definitions, installCrds } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
 import { type Manifest, readManifests } from './read-manifests.ts'
@@ -78,13 +77,7 @@ async function serverFor({
   context,
 }: ObserveOperatorOptions): Promise<{ own: Transport; operators: Transport; close(): Promise<void> }> {
   if (kubeconfig !== undefined || context !== undefined) {
-    const cluster = await loadCluster({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-      env: process.env,
-    }).catch((error: unknown) => {
-      throw new CliError(exitCodes.configuration, error instanceof Error ? error.message : String(error), { cause: error })
-    })
+    const cluster = await findCluster({ kubeconfig, context })
     const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
     return { own: transport, operators: transport, close: () => transport.close() }
   }

@@ -5,7 +5,6 @@ import { Client } from '../api/client.ts'
 import { systemClock, systemRandom } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { createTransport } from '../api/http-transport.ts'
-import { loadCluster } from '../api/kubeconfig.ts'
 import { type ControllerStatus, Manager } from '../engine/manager.ts'
 import { createLogger } from '../observe/logger.ts'
 import { keyOf, kindName } from '../resource/kind.ts'
@@ -15,6 +14,7 @@ import type { Election, ElectionOptions } from './election.ts'
 import { type EmbeddedCluster, embeddedCluster, needsEmbedded, startEmbedded } from './embedded-cluster.ts'
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts'
 import { exportLine } from './export-line.ts'
+import { findCluster } from './find-cluster.ts'
 import type { ApplyContext } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
 import { explained } from './missing-kinds.ts'
@@ -190,18 +190,6 @@ async function answerer(given: WebhooksOptions, undo: (() => Promise<void>)[]): 
   if (!needsServing(given.handlers.map(({ spec }) => spec))) return undefined
   const { prepareWebhooks } = await import('./webhooks.ts')
   return await prepareWebhooks(given, undo)
-}
-
-async function findCluster({ kubeconfig, context }: Options): Promise<Cluster> {
-  try {
-    return await loadCluster({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-      env: process.env,
-    })
-  } catch (error) {
-    throw new CliError(exitCodes.configuration, error instanceof Error ? error.message : String(error), { cause: error })
-  }
 }
 
 /** What is put into the cluster before the first run. */

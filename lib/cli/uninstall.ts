@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline/promises'
 import { Client } from '../api/client.ts'
 import { systemClock, systemRandom } from '../api/clock.ts'
 import { createTransport } from '../api/http-transport.ts'
-import { loadCluster } from '../api/kubeconfig.ts'
 import { parseDuration } from '../resource/duration.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { findCluster } from './find-cluster.ts'
 import { OPERATOR_OPTIONS, operatorModel } from './operator-model.ts'
 import { type OptionRow, optionLines, type ParsedOptions, parseRows, wrap } from './option-rows.ts'
 import { report } from './report.ts'
@@ -79,7 +79,7 @@ async function run(options: ParsedOptions): Promise<number> {
   const { operatorName } = await import('./operator-name.ts')
   const handlers = await loadHandlers(paths, { cwd })
   const model = operatorModel({ handlers, options, name: operatorName(paths, cwd) })
-  const cluster = await clusterOf(options)
+  const cluster = await findCluster({ kubeconfig: options.one('kubeconfig'), context: options.one('context') })
   const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
   try {
     const client = new Client({ transport, clock: systemClock, userAgent: 'tsop-uninstall' })
@@ -109,19 +109,6 @@ function timeout(text: string): number {
     return parseDuration(text, '--timeout')
   } catch (error) {
     throw new CliError(exitCodes.usage, `${(error as Error).message}; see tsop uninstall --help`, { cause: error })
-  }
-}
-
-async function clusterOf(options: ParsedOptions) {
-  const [kubeconfig, context] = [options.one('kubeconfig'), options.one('context')]
-  try {
-    return await loadCluster({
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-      env: process.env,
-    })
-  } catch (error) {
-    throw new CliError(exitCodes.configuration, error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
 
