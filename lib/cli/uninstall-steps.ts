@@ -52,6 +52,8 @@ type Dependent = KubeObject & { status?: { conditions?: Condition[] } }
 const POLL_MS = 500
 const TOLD_EVERY_MS = 10_000
 const NAMED = 5
+/** A pod that ends may take its grace, however little time the clean-up was given. */
+const ENDS_WITHIN_MS = 60_000
 /** An API server hears of changed webhooks and definitions a moment later. */
 const HEARS_WITHIN_MS = 20_000
 
@@ -296,7 +298,7 @@ export class Uninstall {
     }
     say(`stopping the operator ${namespace}/${name}`)
     const labels = selectorOf(model)
-    const end = systemClock.monotonic() + timeoutMs
+    const end = systemClock.monotonic() + Math.max(timeoutMs, ENDS_WITHIN_MS)
     for (;;) {
       const deployment = await client.find(Deployment, { name, namespace })
       const pods = (await client.list(Pod, { namespace, labels })).items

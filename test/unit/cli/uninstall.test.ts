@@ -8,7 +8,7 @@ import { inProcess } from '../../../lib/embedded/http/in-process.ts'
 import { createServer, type EmbeddedServer } from '../../../lib/embedded/server.ts'
 import { selectorOf } from '../../../lib/generate/operator.ts'
 import { onReconcile, resource, z } from '../../../lib/index.ts'
-import { Namespace, PersistentVolumeClaim } from '../../../lib/resource/kinds.ts'
+import { Deployment, Namespace, PersistentVolumeClaim, Pod } from '../../../lib/resource/kinds.ts'
 import { logTo } from '../admission/fixtures.ts'
 
 const Shop = resource({ group: 'shop.example.com', version: 'v1', kind: 'Shop', spec: z.object({}) })
@@ -75,6 +75,24 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
     await client.create(PersistentVolumeClaim, { metadata, spec })
     const { said, stays } = await uninstalled()
     expect({ said, stays }).to.deep.equal({ said: 'kept the namespace shop-system: 1 PersistentVolumeClaim in it', stays: true })
+  })
+
+  it('waits for the end of the pods, however little time the clean-up is given', async () => {
+    const labels = selectorOf(model)
+    const containers = [{ name: 'operator', image: 'shop' }]
+    const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } }
+    await client.create(Deployment, { metadata: { name: 'shop', namespace: home }, spec } as never)
+    const pod = { name: 'shop-1', namespace: home }
+    await client.create(Pod, { metadata: { ...pod, labels }, spec: { containers } } as never)
+    const said: string[] = []
+    const say = (line: string) => {
+      said.push(line)
+      if (line.startsWith('stopping the operator')) setTimeout(() => client.delete(Pod, pod, { gracePeriodSeconds: 0 }), 100)
+    }
+    const options = { client, keepData: true, onlyResources: false, abandon: false, timeoutMs: 1, say }
+    await new Uninstall({ ...options, model }).run()
+    expect(said).to.include('stopping the operator shop-system/shop')
+    expect(await client.find(Pod, pod)).to.equal(undefined)
   })
 
   it('lets a namespace be that was there before', async () => {
