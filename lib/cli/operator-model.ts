@@ -1,6 +1,7 @@
 /** What `generate rbac`, `generate deploy` and their kin are told about the operator. */
 
 import { type OperatorModel, objectName } from '../generate/operator.ts'
+import { servedNamespaces } from '../resource/served-namespaces.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { GeneratorInput } from './generator.ts'
 import type { OptionRow } from './option-rows.ts'
@@ -32,12 +33,19 @@ export function operatorModel({
   for (const each of [home, ...namespaces]) {
     if (!DNS_LABEL.test(each)) throw new CliError(exitCodes.usage, `"${each}" cannot be the name of a namespace`)
   }
+  const specs = handlers.map(({ spec }) => spec)
+  for (const spec of specs) {
+    if (servedNamespaces(spec, spec.kind, namespaces.length === 0 ? undefined : namespaces)?.length !== 0) continue
+    const own = spec.reconcile.options.namespaces?.join(', ')
+    const said = `its namespaces (${own}) and those of -n (${namespaces.join(', ')}) have none in common`
+    throw new CliError(exitCodes.usage, `${spec.className}: ${said}, so that the operator would not start`)
+  }
   return {
     operator,
     name: own,
     home,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
-    specs: handlers.map(({ spec }) => spec),
+    specs,
     metricsSecure: options.flag('metrics-secure'),
   }
 }

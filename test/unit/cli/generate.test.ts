@@ -139,6 +139,14 @@ describe('tsop generate', function () {
     expect((await tsop('types', 'config/crd', '--check')).code).to.equal(0)
   })
 
+  it('refuses namespaces in which a class has nothing to do', async () => {
+    project.write('handlers/shop.ts', handler().replace('@onReconcile(Shop)', "@onReconcile(Shop, { namespaces: ['a', 'b'] })"))
+    const { code, stderr } = await tsop('deploy', '-n', 'c', '-n', 'd')
+    expect(stderr).to.include('ShopHandler: its namespaces (a, b) and those of -n (c, d) have none in common')
+    expect(code).to.equal(2)
+    expect((await tsop('deploy', '-n', 'b')).code).to.equal(0)
+  })
+
   const wrong: [string[], number, string][] = [
     [[], 2, 'Usage: tsop generate'],
     [['crd'], 2, 'there is no generator crd (did you mean crds?)'],
