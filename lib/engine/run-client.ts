@@ -35,19 +35,24 @@ export interface RunClientOptions {
   readonly signal?: AbortSignal
   /** Throws where no call may be made any more. */
   readonly check?: () => void
+  /**
+   * Whether these are the engine's own writes, whose warnings about unknown fields nobody would read: they are asked for without, which spares
+   * the server a second, strict reading of each (docs/decisions/0010-child-applies.md). What an apply does not know it refuses all the same.
+   */
+  readonly engine?: boolean
 }
 
 export class RunClient implements ContextClient {
   readonly #client: Client
   readonly #signal: AbortSignal | undefined
-  readonly #fieldManager: string
+  readonly #defaults: { fieldManager: string; fieldValidation?: 'Ignore' }
   readonly #journal: Journal
   readonly #check: (() => void) | undefined
 
-  constructor({ client, signal, fieldManager, journal, check }: RunClientOptions) {
+  constructor({ client, signal, fieldManager, journal, check, engine }: RunClientOptions) {
     this.#client = client
     this.#signal = signal
-    this.#fieldManager = fieldManager
+    this.#defaults = engine === true ? { fieldManager, fieldValidation: 'Ignore' } : { fieldManager }
     this.#journal = journal
     this.#check = check
   }
@@ -144,7 +149,7 @@ export class RunClient implements ContextClient {
   }
 
   #options<W extends ClientWriteOptions>(options: W | undefined): W & { fieldManager: string } {
-    return this.#joined({ fieldManager: this.#fieldManager, ...(options as W) })
+    return this.#joined({ ...this.#defaults, ...(options as W) })
   }
 
   /** With the run's signal, beside the call's own. */

@@ -278,7 +278,7 @@ export class Run implements Journal {
    */
   get own(): ContextClient {
     const { client, fieldManager } = this.scope
-    this.#ownClient ??= new RunClient({ client, fieldManager, journal: this, check: () => this.check() })
+    this.#ownClient ??= new RunClient({ client, fieldManager, journal: this, check: () => this.check(), engine: true })
     return this.#ownClient
   }
 
@@ -386,7 +386,7 @@ export class Run implements Journal {
   /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */
   get engine(): ContextClient {
     const { client, fieldManager } = this.scope
-    this.#engineClient ??= new RunClient({ client, fieldManager, journal: this })
+    this.#engineClient ??= new RunClient({ client, fieldManager, journal: this, engine: true })
     return this.#engineClient
   }
 

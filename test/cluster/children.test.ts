@@ -206,6 +206,19 @@ describe('promise 8: no write from a stale view', () => {
   )
 
   it(
+    'may be applied without field validation: an apply refuses what the kind does not have all the same',
+    inNamespace(async (t) => {
+      const child = { metadata: t.ref('a-apple'), data: { item: 'apple' }, colour: 'red' }
+      const options = { fieldManager: 'test', force: true, fieldValidation: 'Ignore' } as const
+      const refusal = await t.client.apply(ConfigMap, child, options).then(
+        () => undefined,
+        (error: Error) => error.message,
+      )
+      expect(refusal).to.include('.colour: field not declared in schema')
+    }),
+  )
+
+  it(
     'writes nothing to an object that took the name of the one it ran for',
     inNamespace(async (t) => {
       await t.install(Basket)

@@ -42,6 +42,25 @@ describe('the least writes (promises 1, 5, 6)', () => {
     expect(condition(world.api.get(Database, 'a'), 'Ready')).to.include({ status: 'True', reason: 'Reconciled', observedGeneration: 1 })
   })
 
+  it('has the server read each of them once, and leaves the handler its warnings', async () => {
+    const world = new World()
+    await world.start(
+      handler(
+        {
+          config: () => ({ data: {} }),
+          reconcile: (_db, ctx: Ctx) => void ctx.client.create(ConfigMap, { metadata: { name: 'b', namespace: 'ns' } }),
+        },
+        { owns: { config: ConfigMap } },
+      ),
+    )
+    world.api.create(Database, 'a', { spec: { size: 1 } })
+    await settle()
+    const validations = world.api.requests
+      .filter(({ verb }) => ['apply', 'patch', 'create'].includes(verb))
+      .map(({ text, query }) => `${text} ${query.get('fieldValidation')}`)
+    expect(validations).to.include.members(['apply configmaps/a Ignore', 'patch databases/a/status Ignore', 'create configmaps/b null'])
+  })
+
   it('reads nothing for that but its watches', async () => {
     const world = new World()
     await world.start(operator())
