@@ -1,5 +1,6 @@
 /** What tells the API server whom to ask: webhook configurations, and the `conversion` of definitions. */
 
+import { toMatchExpressions } from '../api/selectors.ts'
 import type { HandlerSpec } from '../resource/handler-spec.ts'
 import { type CustomResourceDefinition, groupOf, type KindRef } from '../resource/kind.ts'
 import { servedNamespaces } from '../resource/served-namespaces.ts'
@@ -47,6 +48,9 @@ export function webhookConfigurations(specs: readonly HandlerSpec[], options: Co
 function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOptions): WebhookConfiguration['webhooks'][number] {
   const { spec, name, path, failurePolicy, timeoutSeconds } = webhook
   const served = servedNamespaces(spec, spec.kind, namespaces)
+  const { labels } = spec.reconcile.options
+  // A conversion may change labels: then only the operator knows.
+  const selected = labels === undefined || spec.kind.conversion !== undefined ? undefined : toMatchExpressions(labels)
   return {
     name,
     clientConfig: clientConfig(endpoint, path),
@@ -62,6 +66,8 @@ function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOpt
     ...(served === undefined
       ? {}
       : { namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: served }] } }),
+    // As it was or as it is to be: what the class has nothing to do with does not depend on the operator.
+    ...(selected === undefined ? {} : { objectSelector: { matchExpressions: selected } }),
   }
 }
 

@@ -15,6 +15,15 @@ export function toLabelSelector(selector: Selector): string {
   return requirementsOf(selector).map(requirementText).join(',')
 }
 
+/** For a `metav1.LabelSelector`; undefined where the text compares numbers, which that cannot say. */
+export function toMatchExpressions(selector: Selector): LabelRequirement[] | undefined {
+  const requirements = typeof selector === 'string' ? parseLabelSelector(selector) : requirementsOf(selector)
+  const expressions = requirements.flatMap(({ key, operator, values }): LabelRequirement[] =>
+    operator === 'Gt' || operator === 'Lt' ? [] : [{ key, operator, ...(values.length === 0 ? {} : { values }) }],
+  )
+  return expressions.length === requirements.length ? expressions : undefined
+}
+
 /** Whether an object with these labels is selected. The empty selector selects all. */
 export function matchesLabels(selector: Selector, labels: Labels | undefined): boolean {
   return labelMatcher(selector)(labels)

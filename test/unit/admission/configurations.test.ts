@@ -74,6 +74,30 @@ describe('webhook configurations', () => {
     expect(selector(Narrow, ['b', 'c'])).to.deep.equal(['b'])
   })
 
+  it('leave alone what does not have the labels of the class, as far as a selector can say them', () => {
+    class Labelled {
+      @onReconcile(ConfigMap, { labels: 'app=db,tier in (a,b),!old' }) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    class Counted {
+      @onReconcile(ConfigMap, { labels: 'size>3' }) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    class Converted {
+      @onReconcile(Box, { labels: { app: 'db' } }) reconcile() {}
+      @validates(Box) validate() {}
+    }
+    const selector = (cls: new () => object) => configure(cls)[0]?.webhooks[0]?.['objectSelector']
+    expect(selector(Labelled)).to.deep.equal({
+      matchExpressions: [
+        { key: 'app', operator: 'In', values: ['db'] },
+        { key: 'tier', operator: 'In', values: ['a', 'b'] },
+        { key: 'old', operator: 'DoesNotExist' },
+      ],
+    })
+    expect([selector(Counted), selector(Converted)]).to.deep.equal([undefined, undefined])
+  })
+
   it('name kinds of the core group by a domain, and paths by core', () => {
     class MapHandler {
       @onReconcile(ConfigMap) reconcile() {}
