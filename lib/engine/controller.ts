@@ -404,6 +404,8 @@ export class Controller implements ControllerScope {
       this.statusEchoes.forget(uid)
       return
     }
+    // What the run wrote itself is nothing new to it: the comparison would be for nothing.
+    if (this.#runs.get(key)?.hasWritten(uid, resourceVersion)) return
     const reason = change.old === undefined ? 'generation' : primaryReason(change.old, change.object)
     if (reason === undefined) return
     if (change.type === 'added' && change.initial) {

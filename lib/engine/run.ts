@@ -380,7 +380,12 @@ export class Run implements Journal {
 
   /** Whether what arrived during the run was its own doing. */
   isOwn({ write }: Arrival): boolean {
-    return write !== undefined && this.#ownWrites.has(`${write.uid}/${write.deleted ? 'deleted' : write.resourceVersion}`)
+    return write !== undefined && this.hasWritten(write.uid, write.deleted ? 'deleted' : write.resourceVersion)
+  }
+
+  /** `version`: a resourceVersion, or `'deleted'`. */
+  hasWritten(uid: string, version: string): boolean {
+    return this.#ownWrites.has(`${uid}/${version}`)
   }
 
   /** For the writes that finish a run after its time: finalizer and status. They end with the process, not with the run. */
