@@ -142,7 +142,7 @@ export class Uninstall {
           throw new CliError(
             exitCodes.failed,
             [
-              `${left.length} are not gone; the operator, its roles and definitions are left as they are:`,
+              `${left.length} ${left.length === 1 ? 'is' : 'are'} not gone; the operator, its roles and definitions are left as they are:`,
               ...texts,
               ...more,
               await this.#advice(),

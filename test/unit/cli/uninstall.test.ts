@@ -10,6 +10,7 @@ import { selectorOf } from '../../../lib/generate/operator.ts'
 import { onReconcile, resource, z } from '../../../lib/index.ts'
 import { Deployment, Namespace, PersistentVolumeClaim, Pod } from '../../../lib/resource/kinds.ts'
 import { logTo } from '../admission/fixtures.ts'
+import { Project } from './project.ts'
 
 const Shop = resource({ group: 'shop.example.com', version: 'v1', kind: 'Shop', spec: z.object({}) })
 
@@ -99,5 +100,40 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
     await client.patch(Namespace, { name: home }, { type: 'merge', value: { metadata: { labels: { 'app.kubernetes.io/name': 'other' } } } })
     const { plan, stays } = await uninstalled()
     expect({ plan, stays }).to.deep.equal({ plan: 'delete the definition shops.shop.example.com', stays: true })
+  })
+})
+
+describe('tsop uninstall', function () {
+  this.timeout(30_000)
+
+  it('waits for objects to the end of its time where nothing else keeps the process alive', async () => {
+    const project = new Project({
+      'handlers/shop.ts': `
+import { onReconcile, resource, z } from 'tsop'
+const Shop = resource({ group: 'shop.example.com', version: 'v1', kind: 'Shop', spec: z.object({}) })
+export class ShopHandler {
+  @onReconcile(Shop) reconcile() {}
+}
+`,
+    })
+    const server = await createServer({ port: 0 })
+    try {
+      const client = new Client({
+        transport: inProcess((request) => server.handle(request), { clock: systemClock, headers: {} }),
+        clock: systemClock,
+      })
+      await installCrds([Shop.crd], { client, clock: systemClock, signal: new AbortController().signal, log: logTo([]) })
+      const held = { name: 'a', namespace: 'default', finalizers: ['example.com/others'] }
+      await client.create(Shop, { metadata: held, spec: {} } as never)
+      project.write('kubeconfig', JSON.stringify(server.kubeconfig()))
+      const { code, stderr } = await project.run(['uninstall', '--yes', '--timeout', '1s', '--kubeconfig', 'kubeconfig'], {
+        command: 'tsop',
+      })
+      expect(stderr).to.match(/^tsop: 1 is not gone; the operator, its roles and definitions are left as they are:\n {2}.*default\/a/)
+      expect(code).to.equal(1)
+    } finally {
+      await server.close()
+      await project.remove()
+    }
   })
 })
