@@ -53,7 +53,8 @@ export function deployModel(input: GeneratorInput): DeployModel {
   const model = operatorModel(input)
   const replicas = Number(options.one('replicas') ?? 2)
   if (!Number.isInteger(replicas) || replicas < 0) throw usage('replicas', options.one('replicas'), 'a whole number')
-  const image = options.one('image') ?? `${model.name}:${packageOf(input).version}`
+  // As the chart has it: a tag has no +.
+  const image = options.one('image') ?? `${model.name}:${packageOf(input).version.replaceAll('+', '_')}`
   if (/\s/.test(image)) throw usage('image', image, 'the name of an image')
   return { ...model, image, replicas, drainSeconds: drainSeconds(options.one('graceful-shutdown-timeout')) }
 }

@@ -317,14 +317,14 @@ function monitorOf(t: Template, monitor: Manifest): Manifest {
 }
 
 function values({ image, replicas, drainSeconds, metricsSecure, namespaces, specs }: DeployModel): string {
-  const { repository, tag } = splitImage(image)
+  const { repository, tag, digest } = splitImage(image)
   const lines = [
     'image:',
     `  ${toYaml({ repository }).trimEnd()}`,
     '  # Default: the version of the chart.',
     `  tag: ${JSON.stringify(tag)}`,
     '  # Goes before the tag: sha256:…',
-    '  digest: ""',
+    `  digest: ${JSON.stringify(digest)}`,
     '  pullPolicy: IfNotPresent',
     'imagePullSecrets: []',
     '',
@@ -447,9 +447,9 @@ function valuesSchema({ specs }: DeployModel): object {
 }
 
 /** `registry:5000/a/b:1.2` */
-export function splitImage(image: string): { repository: string; tag: string } {
-  const [, repository = image, tag = ''] = /^(.+?)(?::([\w][\w.-]*))?$/.exec(image) ?? []
-  return tag.includes('/') ? { repository: image, tag: '' } : { repository, tag }
+export function splitImage(image: string): { repository: string; tag: string; digest: string } {
+  const [, repository = image, tag = '', digest = ''] = /^(.+?)(?::([\w][\w.-]*))?(?:@(\w[\w.+-]*:\w+))?$/.exec(image) ?? []
+  return { repository, tag, digest }
 }
 
 const HELPERS = `{{- define "operator.fullname" -}}
@@ -462,13 +462,13 @@ const HELPERS = `{{- define "operator.fullname" -}}
 
 {{- define "operator.labels" -}}
 app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | trunc 63 | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "operator.image" -}}
-{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default (.Chart.AppVersion | replace "+" "_") }}{{ end }}
 {{- end }}
 
 {{- define "operator.metricsPort" -}}

@@ -153,6 +153,12 @@ describe('a chart', () => {
     expect(files.get('helm/templates/crds.yaml')).to.include('With {{ "{{" }} braces }}.')
   })
 
+  it('makes a label and a tag of a version with build metadata, in which neither has a +', () => {
+    const helpers = files.get('helm/templates/_helpers.tpl')
+    expect(helpers).to.include('app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | trunc 63 | quote }}')
+    expect(helpers).to.include('default (.Chart.AppVersion | replace "+" "_")')
+  })
+
   it('leaves no mark behind', () => {
     for (const [path, content] of files) expect(content, path).to.not.include('TEMPLATE-MARK')
   })
@@ -178,10 +184,18 @@ describe('names', () => {
 
   it('of images have a tag, a port, or both', () => {
     expect(['a', 'a:1', 'r:5000/a', 'r:5000/a:1'].map(splitImage)).to.deep.equal([
-      { repository: 'a', tag: '' },
-      { repository: 'a', tag: '1' },
-      { repository: 'r:5000/a', tag: '' },
-      { repository: 'r:5000/a', tag: '1' },
+      { repository: 'a', tag: '', digest: '' },
+      { repository: 'a', tag: '1', digest: '' },
+      { repository: 'r:5000/a', tag: '', digest: '' },
+      { repository: 'r:5000/a', tag: '1', digest: '' },
+    ])
+  })
+
+  it('of images have a digest, which is no tag', () => {
+    const digest = `sha256:${'a'.repeat(64)}`
+    expect([`r:5000/a@${digest}`, `a:1@${digest}`].map(splitImage)).to.deep.equal([
+      { repository: 'r:5000/a', tag: '', digest },
+      { repository: 'a', tag: '1', digest },
     ])
   })
 })
