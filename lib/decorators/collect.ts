@@ -160,7 +160,25 @@ export function checkHandlers(specs: readonly HandlerSpec[]): void {
       })
     }
   }
+  problems.push(...definedTwice(specs))
   if (problems.length > 0) throw new HandlerError(problems)
+}
+
+/** A cluster has one definition of a name: of two, the other would be left out, and its kind not be there. */
+function definedTwice(specs: readonly HandlerSpec[]): Problem[] {
+  const first = new Map<string, { readonly kind: KindRef<unknown>; readonly className: string }>()
+  return specs.flatMap(({ kind, owns, watches, file, className }) =>
+    [kind, ...owns.map((each) => each.kind), ...watches.map((each) => each.kind)].flatMap((each) => {
+      const { crd, foreign } = each
+      if (crd === undefined || foreign === true) return []
+      const name = crd.metadata.name
+      const other = first.get(name)
+      if (other === undefined) first.set(name, { kind: each, className })
+      if (other === undefined || other.kind.kind === each.kind) return []
+      const text = `${each.kind} and the ${other.kind.kind} of ${other.className} would both be ${name}: give one of them another \`plural\` in resource()`
+      return [{ file, className, text }]
+    }),
+  )
 }
 
 /** The class and those it extends, most derived first. */

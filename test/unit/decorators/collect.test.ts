@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { z } from 'zod'
 import { checkHandlers, collect, type HandlerClass, isHandlerClass } from '../../../lib/decorators/collect.ts'
 import { defaults } from '../../../lib/decorators/defaults.ts'
 import { HandlerError, isHandlerError } from '../../../lib/decorators/handler-error.ts'
@@ -10,6 +11,7 @@ import { validates } from '../../../lib/decorators/validates.ts'
 import { watches } from '../../../lib/decorators/watches.ts'
 import { kind } from '../../../lib/resource/kind.ts'
 import { ConfigMap, Secret, Service } from '../../../lib/resource/kinds.ts'
+import { resource } from '../../../lib/resource/resource.ts'
 
 const Thing = kind('example.com/v1', 'Thing', { plural: 'things', scope: 'Namespaced' })
 const Other = kind('example.com/v1', 'Other')
@@ -439,6 +441,20 @@ describe('checkHandlers', () => {
 
   it('takes kinds of the same name in different groups', () => {
     checkHandlers([spec('A', 'a.ts'), spec('B', 'a.ts', 'other.example.com/v1')])
+  })
+
+  it('refuses two kinds whose definitions would have one name', () => {
+    const made = (name: string) => resource({ group: 'example.com', version: 'v1', kind: name, spec: z.object({}) })
+    class A {
+      @onReconcile(made('Webshop')) reconcile() {}
+    }
+    class B {
+      @onReconcile(made('WebShop')) reconcile() {}
+    }
+    expect(() => checkHandlers([collect(A, { file: 'a.ts' }), collect(B, { file: 'b.ts' })])).to.throw(
+      HandlerError,
+      'b.ts: B: WebShop and the Webshop of A would both be webshops.example.com: give one of them another `plural` in resource()',
+    )
   })
 })
 
