@@ -1,7 +1,7 @@
 /** A folder of generated files on disk. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Folder } from '../generate/plan.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 
@@ -14,11 +14,27 @@ export function writeText(output: string, cwd: string, path: string, text: strin
   const file = resolve(cwd, output, path)
   try {
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
+    replace(file, text)
   } catch (error) {
     throw new CliError(exitCodes.failed, `cannot write ${file}: ${(error as Error).message}`, { cause: error })
   }
 }
+
+/** Whole or not at all: of a file that is half there, the next run would think that somebody edited it. A link stays one. */
+function replace(file: string, text: string): void {
+  const there = existsSync(file)
+  const target = there ? realpathSync(file) : file
+  const part = join(dirname(target), `.${basename(target)}.${process.pid}${PART}`)
+  try {
+    writeFileSync(part, text, there ? { mode: statSync(target).mode } : {})
+    renameSync(part, target)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}
+
+const PART = '.tsop-part'
 
 export function remove(output: string, cwd: string, path: string): void {
   rmSync(resolve(cwd, output, path), { force: true })
@@ -34,7 +50,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** Not below node_modules and hidden folders: with `--output .` the folder is the whole project. */
+/** Not below node_modules and hidden folders: with `--output .` the folder is the whole project. Nor what a killed run has left. */
 function filesBelow(root: string, path = ''): string[] {
   let entries: ReturnType<typeof list>
   try {
@@ -45,7 +61,7 @@ function filesBelow(root: string, path = ''): string[] {
   return entries.flatMap((entry) => {
     const below = path === '' ? entry.name : `${path}/${entry.name}`
     if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name.startsWith('.') ? [] : filesBelow(root, below)
-    return entry.isFile() ? [below.replaceAll(sep, '/')] : []
+    return entry.isFile() && !entry.name.endsWith(PART) ? [below.replaceAll(sep, '/')] : []
   })
 }
 

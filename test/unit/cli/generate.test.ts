@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { COMMON_OPTIONS, GENERATORS, generatorHelp } from '../../../lib/cli/generate.ts'
@@ -94,6 +94,43 @@ describe('tsop generate', function () {
     expect((await tsop('crds')).stdout).to.equal(`${FILE}  removed, it is not made any more\nconfig/crd/stores.example.com.yaml  written\n`)
     expect(existsSync(join(project.path, FILE))).to.equal(false)
     expect(read('config/crd/other.yaml')).to.equal('mine\n')
+  })
+
+  it('replaces a file as a whole, so that a run that is killed leaves none half-written', async () => {
+    await tsop('crds')
+    const before = read()
+    const open = openSync(join(project.path, FILE), 'r')
+    try {
+      project.write('handlers/shop.ts', handler({ size: 'z.int().min(2)' }))
+      expect((await tsop('crds')).stdout).to.equal(`${FILE}  written\n`)
+      expect(readFileSync(open, 'utf8')).to.equal(before)
+    } finally {
+      closeSync(open)
+    }
+    expect(read()).to.include('minimum: 2')
+    expect(readdirSync(join(project.path, 'config/crd'))).to.deep.equal(['shops.example.com.yaml'])
+  })
+
+  it('passes over what a killed run has left', async () => {
+    await tsop('crds')
+    project.write('config/crd/.shops.example.com.yaml.123.tsop-part', read().slice(0, 300))
+    expect(await tsop('crds', '--check')).to.deep.equal({ code: 0, stdout: '', stderr: '' })
+  })
+
+  it('writes through a link, which stays one', async () => {
+    await tsop('crds')
+    renameSync(join(project.path, FILE), join(project.path, 'real.yaml'))
+    symlinkSync('../../real.yaml', join(project.path, FILE))
+    project.write('handlers/shop.ts', handler({ size: 'z.int().min(2)' }))
+    expect((await tsop('crds')).code).to.equal(0)
+    expect(lstatSync(join(project.path, FILE)).isSymbolicLink()).to.equal(true)
+    expect(read('real.yaml')).to.include('minimum: 2')
+  })
+
+  it('names the image by a version with build metadata, as a tag can be', async () => {
+    project.write('package.json', '{ "name": "shop", "version": "1.2.3+build.1", "type": "module" }')
+    await tsop('deploy')
+    expect(read('config/deploy/install.yaml')).to.include('image: shop:1.2.3_build.1\n')
   })
 
   it('writes where --output says, and names that in the file', async () => {
