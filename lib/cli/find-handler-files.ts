@@ -48,6 +48,15 @@ function isHandlerFile(name: string, siblings: ReadonlySet<string>): boolean {
 function followed(entry: Dirent, path: string): 'file' | 'directory' | undefined {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
-  if (entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isFile() === true) return 'file'
+  if (entry.isSymbolicLink() && leadsToFile(path)) return 'file'
   return undefined
+}
+
+/** One that leads nowhere, or to itself, is none: editors lock files by such links. */
+function leadsToFile(link: string): boolean {
+  try {
+    return statSync(link).isFile()
+  } catch {
+    return false
+  }
 }

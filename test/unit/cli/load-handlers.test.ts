@@ -75,6 +75,14 @@ describe('loading handlers', () => {
     expect(names(await load(p))).to.deep.equal(['WidgetHandler'])
   })
 
+  it('passes over links that lead nowhere, or to themselves', async () => {
+    const p = project({ 'handlers/a.ts': widgetHandler() })
+    symlinkSync('loop.ts', join(p.path, 'handlers/loop.ts'))
+    symlinkSync('nowhere', join(p.path, 'handlers/.#b.ts'))
+    symlinkSync('nowhere', join(p.path, 'handlers/b.ts'))
+    expect(names(await load(p))).to.deep.equal(['WidgetHandler'])
+  })
+
   it('works in directories with odd names', async () => {
     const p = project({ 'handlers/a b#1%20.ts': widgetHandler() }, 'tsop #1 %41-')
     expect(names(await load(p))).to.deep.equal(['WidgetHandler'])
