@@ -8,6 +8,9 @@ export function toRe2({ source, flags }: RegExp): string {
   const unknown = UNKNOWN.find(([pattern]) => pattern.test(source))
   if (unknown !== undefined)
     throw new Error(`the pattern /${source}/ has ${unknown[1]}, which the API server's regular expressions (RE2) do not know`)
+  // RE2 would read it as a class of these characters.
+  if (flags.includes('v') && /--|&&|\\q\{|\[(?:[^\]\\]|\\.)*\[/.test(source))
+    throw new Error(`the pattern /${source}/v has an operation on sets, which the API server's regular expressions (RE2) do not know`)
   const kept = [...flags].filter((flag) => 'ims'.includes(flag)).join('')
   const text = source.replace(/\\u\{([0-9a-fA-F]+)\}|\\u([0-9a-fA-F]{4})/g, (_all, braced, four) => `\\x{${braced ?? four}}`)
   return kept === '' ? text : `(?${kept})${text}`

@@ -291,6 +291,7 @@ describe('schemaOf', () => {
     'z.null() alone': [z.null(), 'spec.field: only null could be stored in this field'],
     'a look-ahead': [z.string().regex(/^(?=a)/), 'spec.field: the pattern /^(?=a)/ has a look-ahead'],
     'a back reference': [z.string().regex(/(a)\1/), 'spec.field: the pattern /(a)\\1/ has a back reference'],
+    'an operation on sets': [z.string().regex(/[\p{L}--[a-z]]/v), 'spec.field: the pattern /[\\p{L}--[a-z]]/v has an operation on sets'],
     'z.emoji()': [z.emoji(), 'spec.field: the pattern'],
     'checked keys of a record': [z.record(z.string().min(3), z.int()), 'spec.field: the keys of z.record() cannot be checked'],
     'a type that contains itself': [tree, 'spec.field.children[]: the type contains itself'],
