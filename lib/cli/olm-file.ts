@@ -101,6 +101,7 @@ function parsed(file: string | undefined, shown: string): z.output<typeof OLM_FI
   if (result.success) return result.data
   const [issue] = result.error.issues
   const path = issue?.path.join('.') ?? ''
+  if (path === '' && issue?.code === 'invalid_type') throw wrong(`${shown}: expected fields such as displayName, each with its value`)
   throw wrong(`${shown}: ${issue?.code === 'unrecognized_keys' ? unknownField(issue.keys[0] ?? '', path) : `${path}: ${issue?.message}`}`)
 }
 

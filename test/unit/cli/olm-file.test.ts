@@ -51,6 +51,11 @@ describe('what is said about an operator', () => {
     })
   })
 
+  it('is refused where it holds no fields at all', () => {
+    write('olm.yaml', '- displayName: Shop')
+    expect(() => facts()).to.throw(CliError, /^olm\.yaml: expected fields such as displayName, each with its value$/)
+  })
+
   it('is read beside the handlers before it is read above them, and never beyond package.json', () => {
     write('olm.yaml', 'displayName: Above')
     expect(facts().displayName).to.equal('Above')
