@@ -1,11 +1,11 @@
-/** Tells when a file that an operator is made of has changed. */
+/** Tells when a file that an operator is made of, or a manifest that it applies, has changed. */
 
 import { type Dirent, type FSWatcher, readdirSync, statSync, watch } from 'node:fs'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 
 /** Editors write a file in several steps, and a checkout writes many files. */
 const SETTLE_MS = 100
-const EXTENSIONS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
+const EXTENSIONS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json', '.yaml', '.yml']
 
 export class FileChanges {
   readonly #roots: readonly string[]

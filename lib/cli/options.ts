@@ -45,7 +45,10 @@ export const OPTIONS = [
     value: 'DURATION',
     sentence: 'With --once: how long objects that wait, for their pods say, are waited for; 1m by default, 0s is not at all.',
   },
-  { name: 'watch', sentence: 'Restart when a handler file changes; while the new code does not load, the old keeps running.' },
+  {
+    name: 'watch',
+    sentence: 'Restart when a handler file or a manifest of --apply changes; while the new code does not load, the old keeps running.',
+  },
   { name: 'check', sentence: 'Load the handlers, say what is wrong with them, and exit; no cluster is needed.' },
   {
     name: 'name',

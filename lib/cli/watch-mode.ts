@@ -24,7 +24,7 @@ export async function watch(args: readonly string[], options: Options): Promise<
   // Here, so that what is in it outlives the operators.
   const embedded = (await needsEmbedded(options, process.cwd(), process.env)) ? await startEmbedded(options, process.cwd()) : undefined
   const env = embedded === undefined ? {} : { [EMBEDDED_KUBECONFIG]: embedded.kubeconfig }
-  const changes = new FileChanges(options.paths)
+  const changes = new FileChanges([...options.paths, ...options.apply])
   const rest = args.filter((arg) => arg !== '--watch')
   const stopped = aborted(signal)
   const begin = () => start(rest, env, changes, signal)

@@ -127,7 +127,7 @@ A Kubernetes operator, made with tsop.
     npm start
 
 No cluster is needed: an API server for development runs in the same process, with \`samples/\` in it. It prints a line that lets kubectl
-use it. Change \`handlers/${file}.ts\` meanwhile: the operator restarts with each change.
+use it. Change \`handlers/${file}.ts\` or the sample meanwhile: the operator restarts with each change.
 
 On the cluster of your kubeconfig:
 

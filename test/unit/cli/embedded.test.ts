@@ -172,6 +172,17 @@ describe('tsop-run without a cluster', function () {
     expect(fs.existsSync(file(p, '.tsop/kubeconfig'))).to.equal(false)
   })
 
+  it('takes a sample that was repaired with --watch, after one that was refused', async () => {
+    const p = project({ 'samples/shop.json': '{}', 'samples/more.yaml': 'spec: {}\n' })
+    const running = p.start(['--watch', '--apply', 'samples'])
+    await running.hears(/ended with exit code 3; waiting for a change/)
+    fs.rmSync(file(p, 'samples/more.yaml'))
+    await running.hears(/ended with exit code 3; waiting for a change/, 2)
+    p.write('samples/shop.json', site('shop'))
+    await running.hears(SERVES)
+    expect(await end(running)).to.equal(0)
+  })
+
   it('keeps it in a file from one start to the next with --persist', async () => {
     const p = project()
     const first = p.start(['--persist', 'state/cluster', '--apply', 'samples'])
