@@ -8,6 +8,7 @@ import { systemClock } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import type { Transport } from '../api/transport.ts'
 import type { ControllerStatus } from '../engine/manager.ts'
+import type { CertificateFiles } from '../observe/certificate-files.ts'
 import { Checks } from '../observe/checks.ts'
 import { type Address, type Certificate, type Endpoint, serve } from '../observe/endpoint.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -125,11 +126,13 @@ async function serveMetrics(metrics: Metrics, address: Address, given: Observabi
   }
   const { Reviewer } = await import('../observe/reviewer.ts')
   const reviewer = new Reviewer(transport, systemClock)
-  const certificate = options.certificates === undefined ? await ownCertificate() : await givenCertificate(options.certificates)
+  const files = options.certificates === undefined ? undefined : await filesIn(options.certificates)
+  const certificate = files?.certificate ?? (await ownCertificate())
   const page = (...[request, url]: Parameters<Parameters<typeof serve>[1]>) => metricsPage(metrics, reviewer, request, url)
   const endpoint = await listen('metrics-bind-address', address, page, certificate)
   undo.push(() => endpoint.close())
-  const ends = await renewal(options.certificates, log, endpoint)
+  const renew = (next: Certificate) => endpoint.renew(next)
+  const ends = files === undefined ? renewal(log, renew) : files.watch(systemClock, log, renew)
   undo.push(async () => ends())
   log.info({ url: `${endpoint.url}/metrics` }, 'serving metrics')
 }
@@ -182,7 +185,7 @@ async function ownCertificate(): Promise<Certificate> {
   return createServerCertificate(authority, { ...validity, commonName: 'tsop-metrics', hosts: ['localhost', '127.0.0.1', hostname()] })
 }
 
-async function givenCertificate(folder: string): Promise<Certificate> {
+async function filesIn(folder: string): Promise<CertificateFiles> {
   const { readCertificate } = await import('../observe/certificate-files.ts')
   try {
     return readCertificate(folder)
@@ -191,19 +194,12 @@ async function givenCertificate(folder: string): Promise<Certificate> {
   }
 }
 
-/** @returns what ends it */
-async function renewal(folder: string | undefined, log: Log, endpoint: Endpoint): Promise<() => void> {
-  if (folder !== undefined) {
-    const { watchCertificate } = await import('../observe/certificate-files.ts')
-    return watchCertificate(folder, systemClock, log, (certificate) => endpoint.renew(certificate))
-  }
+/** Makes one of its own before the last one ends. @returns what ends it */
+function renewal(log: Log, renewed: (certificate: Certificate) => void): () => void {
   let timer = systemClock.after(RENEW_DAYS * DAY, renew)
   function renew(): void {
     timer = systemClock.after(RENEW_DAYS * DAY, renew)
-    ownCertificate().then(
-      (certificate) => endpoint.renew(certificate),
-      (error) => log.warn({ err: error }, 'no new certificate could be made for the metrics'),
-    )
+    ownCertificate().then(renewed, (error) => log.warn({ err: error }, 'no new certificate could be made for the metrics'))
   }
   return () => timer.cancel()
 }

@@ -13,6 +13,7 @@ import { type Clock, delay, systemClock } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
 import { isNotFound } from '../api/status-error.ts'
 import { objectName } from '../generate/operator.ts'
+import type { Certificate } from '../observe/endpoint.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { WebhookObserver } from '../resource/observer.ts'
@@ -97,10 +98,12 @@ async function byUrl(
   const { certificates } = given.options.webhooks
   const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1'
   const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.')
-  const { pair, authorities } = certificates === undefined ? await throwAway(host) : filesIn(certificates)
+  const files = certificates === undefined ? undefined : await filesIn(certificates)
+  const { pair, authorities } = files ?? (await throwAway(host))
   const server = await listen(loopback ? host : undefined, port, pair)
   undo.push(() => server.close())
-  await follow(given, server, undo)
+  const ends = files?.watch(systemClock, given.log, (certificate) => server.renew(pairOf(certificate)))
+  undo.push(async () => ends?.())
   const endpoint = { url: url?.href ?? `https://127.0.0.1:${server.port}`, caBundle: authorities }
   // What the operator in a cluster has stays; on the embedded server it is what an earlier start, without --watch, has left in its file.
   const names = [urlName(given), ...(given.cluster.source === 'embedded' ? [`${objectName(given.name)}-webhook`] : [])]
@@ -115,9 +118,11 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
   const endpoint = { service }
   const forgotten = untilForgotten(given)
   if (options.webhooks.certificates !== undefined) {
-    const server = await listen(undefined, port, filesIn(options.webhooks.certificates).pair)
+    const { pair, watch } = await filesIn(options.webhooks.certificates)
+    const server = await listen(undefined, port, pair)
     undo.push(() => forgotten().then(() => server.close()))
-    await follow(given, server, undo)
+    const ends = watch(systemClock, log, (certificate) => server.renew(pairOf(certificate)))
+    undo.push(async () => ends())
     log.info({ port: server.port }, 'serving webhooks')
     return { endpoint, answers, register: async () => {}, lead() {} }
   }
@@ -193,29 +198,23 @@ async function throwAway(host: string): Promise<{ pair: KeyPair; authorities: st
   return { pair: createServerCertificate(authority, { ...validity, commonName: 'tsop-run', hosts }), authorities: authority.cert }
 }
 
-/** `ca.crt`, where it is there, is what the API server is to trust. */
-function filesIn(folder: string): { pair: KeyPair; authorities: string } {
+/** `authorities`: what the API server is to trust, `ca.crt` where it is there. */
+async function filesIn(folder: string) {
+  const { readCertificate } = await import('../observe/certificate-files.ts')
   try {
-    const read = (file: string) => readFileSync(join(folder, file), 'utf8')
-    const pair = { cert: read('tls.crt'), key: read('tls.key') }
-    process.getBuiltinModule('node:tls').createSecureContext(pair)
+    const { certificate, watch } = readCertificate(folder)
+    const pair = pairOf(certificate)
     let authorities = pair.cert
     try {
-      authorities = read('ca.crt')
+      authorities = readFileSync(join(folder, 'ca.crt'), 'utf8')
     } catch {}
-    return { pair, authorities }
+    return { pair, authorities, watch }
   } catch (error) {
     throw new CliError(exitCodes.configuration, `--webhook-cert-path ${folder}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-async function follow({ options, log }: WebhooksOptions, server: WebhookServer, undo: (() => Promise<void>)[]): Promise<void> {
-  const { certificates } = options.webhooks
-  if (certificates === undefined) return
-  const { watchCertificate } = await import('../observe/certificate-files.ts')
-  const end = watchCertificate(certificates, systemClock, log, ({ cert, key }) => server.renew({ cert: String(cert), key: String(key) }))
-  undo.push(async () => end())
-}
+const pairOf = ({ cert, key }: Certificate): KeyPair => ({ cert: String(cert), key: String(key) })
 
 const urlName = ({ name }: WebhooksOptions) => `${objectName(name)}-tsop-run`
 

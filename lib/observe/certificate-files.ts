@@ -10,32 +10,43 @@ import type { Certificate } from './endpoint.ts'
 const LOOK_MS = 10_000
 const FILES = ['tls.crt', 'tls.key']
 
+export interface CertificateFiles {
+  readonly certificate: Certificate
+  /** Calls `renewed` with each pair that comes after this one. One that is broken, or half there, is warned of, and tried again. Returns what ends it. */
+  watch(clock: Clock, log: Log, renewed: (certificate: Certificate) => void): () => void
+}
+
 /** @throws Error where one of the files cannot be read, or they do not belong together */
-export function readCertificate(folder: string): Certificate {
+export function readCertificate(folder: string): CertificateFiles {
+  // Before they are read: what is written in between counts as new.
+  let known = signature(folder)
+  return {
+    certificate: readPair(folder),
+    watch(clock, log, renewed) {
+      let timer: Timer
+      const look = () => {
+        const now = signature(folder)
+        if (now !== known) {
+          try {
+            renewed(readPair(folder))
+            known = now
+            log.info({ folder }, 'took the new certificate')
+          } catch (error) {
+            log.warn({ err: error, folder }, 'the certificate has changed and cannot be used; keeping the old one')
+          }
+        }
+        timer = clock.after(LOOK_MS, look)
+      }
+      timer = clock.after(LOOK_MS, look)
+      return () => timer.cancel()
+    },
+  }
+}
+
+function readPair(folder: string): Certificate {
   const [cert, key] = FILES.map((name) => readFileSync(join(folder, name))) as [Buffer, Buffer]
   createSecureContext({ cert, key })
   return { cert, key }
-}
-
-/** Calls `renewed` with each new pair. One that is broken, or half there, is warned of, and tried again. Returns a function that ends it. */
-export function watchCertificate(folder: string, clock: Clock, log: Log, renewed: (certificate: Certificate) => void): () => void {
-  let known = signature(folder)
-  let timer: Timer
-  const look = () => {
-    const now = signature(folder)
-    if (now !== known) {
-      try {
-        renewed(readCertificate(folder))
-        known = now
-        log.info({ folder }, 'took the new certificate')
-      } catch (error) {
-        log.warn({ err: error, folder }, 'the certificate has changed and cannot be used; keeping the old one')
-      }
-    }
-    timer = clock.after(LOOK_MS, look)
-  }
-  timer = clock.after(LOOK_MS, look)
-  return () => timer.cancel()
 }
 
 function signature(folder: string): string {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { readCertificate, watchCertificate } from '../../../lib/observe/certificate-files.ts'
+import { readCertificate } from '../../../lib/observe/certificate-files.ts'
 import { type Endpoint, parseAddress, serve } from '../../../lib/observe/endpoint.ts'
 import { cert, key, otherCert, otherKey } from '../api/servers.ts'
 import { ManualClock } from '../manual-clock.ts'
@@ -125,7 +125,7 @@ describe('a certificate from files', () => {
 
   it('is read, and refused where key and certificate do not belong together', () => {
     write(cert, key)
-    expect(String(readCertificate(folder).cert)).to.equal(cert)
+    expect(String(readCertificate(folder).certificate.cert)).to.equal(cert)
     write(cert, otherKey)
     expect(() => readCertificate(folder)).to.throw()
   })
@@ -136,7 +136,7 @@ describe('a certificate from files', () => {
     const taken: string[] = []
     const warned: string[] = []
     const log = { warn: (_: object, text: string) => warned.push(text), info() {} }
-    const end = watchCertificate(folder, clock, log as never, (certificate) => taken.push(String(certificate.cert)))
+    const end = readCertificate(folder).watch(clock, log as never, (certificate) => taken.push(String(certificate.cert)))
     await clock.advance(30_000)
     expect(taken).to.deep.equal([])
     write(otherCert, key, 1)
@@ -150,5 +150,17 @@ describe('a certificate from files', () => {
     write(cert, key, 3)
     await clock.advance(60_000)
     expect(taken).to.have.lengthOf(1)
+  })
+
+  it('is read again where it changed between the first reading and the watch', async () => {
+    write(cert, key)
+    const clock = new ManualClock()
+    const taken: string[] = []
+    const files = readCertificate(folder)
+    write(otherCert, otherKey, 1)
+    const end = files.watch(clock, { warn() {}, info() {} } as never, (certificate) => taken.push(String(certificate.cert)))
+    await clock.advance(10_000)
+    expect(taken).to.deep.equal([otherCert])
+    end()
   })
 })
