@@ -41,7 +41,10 @@ const VALID_MS = 90 * DAY
 const RENEW_MS = 30 * DAY
 /** For clocks that go differently. */
 const EARLIER_MS = DAY
+/** Of those who only serve it: a new one is served by the leader first. */
 const LOOK_MS = 60_000
+/** Of the leader: a configuration that somebody has replaced trusts nobody until it is seen, and what it is about fails. */
+const LEADER_LOOK_MS = 10_000
 /** While there is none to serve: the Service leads to this replica as well, and whatever the API server asks it fails. */
 const MISSING_LOOK_MS = 2_000
 /** After a look that failed: an API server that has not been told whom to trust refuses what it would ask about. */
@@ -61,13 +64,14 @@ export class CertificateStore {
   #timer: Timer | undefined
   #served: string | undefined
   #looking: Promise<void> | undefined
+  #again = false
   #complaint: string | undefined
 
   constructor(options: CertificateStoreOptions) {
     this.#o = options
   }
 
-  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every minute, and sooner where there is none, or something failed. */
+  /** Resolves after the first look, whether or not there is a certificate by then. Looks again every 10 s as leader, else every minute, and sooner where there is none, or something failed. */
   async start(): Promise<void> {
     await this.look()
   }
@@ -78,12 +82,21 @@ export class CertificateStore {
     await this.#looking
   }
 
-  /** Never rejects: what goes wrong is logged, and tried again. */
+  /** Resolves after a look that began after this call. Never rejects: what goes wrong is logged, and tried again. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
+    // One under way may have asked already who leads.
+    this.#again = this.#looking !== undefined
+    this.#looking ??= this.#looks().finally(() => {
       this.#looking = undefined
     })
     return this.#looking
+  }
+
+  async #looks(): Promise<void> {
+    do {
+      this.#again = false
+      await this.#look()
+    } while (this.#again && !this.#stop.signal.aborted)
   }
 
   async #look(): Promise<void> {
@@ -106,8 +119,13 @@ export class CertificateStore {
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#complain(`cannot look after the certificate of the webhooks: ${explained(error)}`, error)
     }
-    const afterMs = this.#served === undefined ? MISSING_LOOK_MS : this.#complaint !== undefined ? FAILED_LOOK_MS : LOOK_MS
-    if (!this.#stop.signal.aborted) this.#timer = clock.after(afterMs, () => void this.look())
+    if (!this.#stop.signal.aborted) this.#timer = clock.after(this.#pauseMs(), () => void this.look())
+  }
+
+  #pauseMs(): number {
+    if (this.#served === undefined) return MISSING_LOOK_MS
+    if (this.#complaint !== undefined) return FAILED_LOOK_MS
+    return this.#o.leader() === undefined ? LOOK_MS : LEADER_LOOK_MS
   }
 
   async #serve({ cert, key, until }: Stored): Promise<void> {
