@@ -1,6 +1,6 @@
 /** `tsop init NAME` and `tsop add kind NAME`: new files for a project. What is there stays as it is. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileName, kindFiles, type NewKind } from '../generate/kind-files.ts'
 import type { GeneratedFile } from '../generate/plan.ts'
@@ -126,9 +126,9 @@ async function command(
     }
     const { folder, target, files, steps, notes } = make(options)
     const shown = (path: string) => (target === '.' ? path : join(target, path))
-    const taken = files.filter(({ path }) => existsSync(join(folder, path)))
+    const taken = takenOf(files, folder)
     if (taken.length > 0) {
-      const list = taken.map(({ path }) => `  ${shown(path)}`).join('\n')
+      const list = taken.map((path) => `  ${shown(path)}`).join('\n')
       throw new CliError(exitCodes.failed, `${name}: nothing is written, for these files exist:\n${list}`)
     }
     const dryRun = options.flag('dry-run')
@@ -142,6 +142,16 @@ async function command(
   } catch (error) {
     return report(error, args.includes('--debug'), 'tsop')
   }
+}
+
+/** What is there already, and files where folders are to be: half a project would be written before one of them is met. */
+function takenOf(files: readonly GeneratedFile[], folder: string): string[] {
+  const isFile = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })?.isDirectory() === false
+  const paths = files.flatMap(({ path }) => {
+    const parents = path.split('/').map((_, i, parts) => parts.slice(0, i).join('/'))
+    return [...parents.filter(isFile).map((parent) => parent), ...(existsSync(join(folder, path)) ? [path] : [])]
+  })
+  return [...new Set(paths)]
 }
 
 function usage(name: string, message: string): CliError {
@@ -193,10 +203,10 @@ const TAKEN = new Set([
 /** As the first handler that names one has it. */
 function groupOfProject(): string | undefined {
   if (!existsSync('handlers')) return undefined
-  for (const file of readdirSync('handlers')
-    .filter((each) => each.endsWith('.ts'))
-    .sort()) {
-    const [, group] = /\bgroup: ['"]([a-z0-9.-]+)['"]/.exec(readFileSync(join('handlers', file), 'utf8')) ?? []
+  for (const { name } of readdirSync('handlers', { withFileTypes: true })
+    .filter((each) => each.isFile() && each.name.endsWith('.ts'))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const [, group] = /\bgroup: ['"]([a-z0-9.-]+)['"]/.exec(readFileSync(join('handlers', name), 'utf8')) ?? []
     if (group !== undefined) return group
   }
   return undefined

@@ -37,6 +37,20 @@ describe('tsop init', function () {
     expect(read('shop/README.md')).to.equal('mine')
   })
 
+  it('writes nothing where a file is in the place of one of its folders', async () => {
+    project.write('shop/handlers', 'mine')
+    project.write('taken', 'mine')
+    expect(await tsop('init', 'shop')).to.include({
+      code: 1,
+      stderr: 'tsop: init: nothing is written, for these files exist:\n  shop/handlers\n',
+    })
+    expect(readdirSync(join(project.path, 'shop'))).to.deep.equal(['handlers'])
+    expect(await tsop('init', 'taken')).to.include({
+      code: 1,
+      stderr: 'tsop: init: nothing is written, for these files exist:\n  taken\n',
+    })
+  })
+
   it('shows with --dry-run what it would write', async () => {
     const { stdout } = await tsop('init', 'shop', '--dry-run')
     expect(stdout).to.include('shop/handlers/shop.ts  would be written\n').and.to.not.include('Next:')
@@ -67,6 +81,7 @@ describe('tsop init', function () {
 
   describe('and tsop add kind', () => {
     it('adds a kind in the group of the others', async () => {
+      project.write('handlers/parts.ts/readme.md', 'A folder that is called like a file.')
       project.write('handlers/shop.ts', "export const Shop = resource({ group: 'acme.io', version: 'v1' })")
       const { code, stdout } = await tsop('add', 'kind', 'WebCache')
       expect(code).to.equal(0)
