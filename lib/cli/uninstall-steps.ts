@@ -74,7 +74,8 @@ export class Uninstall {
 
   /** What would be done, a line each. */
   async plan(): Promise<string[]> {
-    const { keepData, onlyResources, model } = this.#o
+    const { client, keepData, onlyResources, model } = this.#o
+    const { home } = model
     const lines: string[] = []
     for (const served of this.#served) {
       const objects = await this.#objects(served).catch((error: unknown) => {
@@ -85,14 +86,19 @@ export class Uninstall {
       if (objects === undefined) continue
       const held = objects.filter((object) => holds(object, served.finalizer)).length
       const name = kindName(served.ref)
-      if (served.definition !== undefined && !keepData)
-        lines.push(`delete ${count(objects.length, name)}, with clean-up, and what they own`)
-      else if (!onlyResources && held > 0) lines.push(`free ${count(held, name)} of the finalizer ${served.finalizer}`)
+      if (served.definition !== undefined && !keepData) {
+        if (objects.length > 0) lines.push(`delete ${count(objects.length, name)}, with clean-up, and what they own`)
+      } else if (!onlyResources && held > 0) lines.push(`free ${count(held, name)} of the finalizer ${served.finalizer}`)
     }
-    if (onlyResources) return lines
-    lines.push(`delete the operator ${model.name} in ${model.home}, its Lease and its roles`)
-    if (!keepData) lines.push(...this.#definitions.map((name) => `delete the definition ${name}`))
-    const { home } = model
+    if (onlyResources) return lines.length > 0 ? lines : ['delete nothing: there are no objects of its kinds']
+    const deployment = await client.find(Deployment, { name: model.name, namespace: home })
+    lines.push(
+      deployment === undefined
+        ? `delete the Lease and the roles of ${model.name}, if there are any; there is no Deployment ${home}/${model.name}`
+        : `delete the operator ${model.name} in ${home}, its Lease and its roles`,
+    )
+    for (const name of keepData ? [] : this.#definitions)
+      if ((await client.find(Definition, { name })) !== undefined) lines.push(`delete the definition ${name}`)
     if (await this.#isMadeForIt()) lines.push(`delete the namespace ${home}, unless it is used by others`)
     return lines
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Client } from '../../../lib/api/client.ts'
-import { systemClock } from '../../../lib/api/clock.ts'
+import { delay, systemClock } from '../../../lib/api/clock.ts'
 import { installCrds } from '../../../lib/cli/install-crds.ts'
 import { Uninstall } from '../../../lib/cli/uninstall-steps.ts'
 import { collect } from '../../../lib/decorators/collect.ts'
@@ -8,6 +8,7 @@ import { inProcess } from '../../../lib/embedded/http/in-process.ts'
 import { createServer, type EmbeddedServer } from '../../../lib/embedded/server.ts'
 import { selectorOf } from '../../../lib/generate/operator.ts'
 import { onReconcile, resource, z } from '../../../lib/index.ts'
+import { kind } from '../../../lib/resource/kind.ts'
 import { Deployment, Namespace, PersistentVolumeClaim, Pod } from '../../../lib/resource/kinds.ts'
 import { logTo } from '../admission/fixtures.ts'
 import { Project } from './project.ts'
@@ -94,6 +95,21 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
     await new Uninstall({ ...options, model }).run()
     expect(said).to.include('stopping the operator shop-system/shop')
     expect(await client.find(Pod, pod)).to.equal(undefined)
+  })
+
+  it('plans for what there is', async () => {
+    const options = { client, model, keepData: false, abandon: false, timeoutMs: 1, say: () => {} }
+    const plan = (onlyResources = false) => new Uninstall({ ...options, onlyResources }).plan()
+    const rest = 'delete the namespace shop-system, unless it is used by others'
+    const roles = 'delete the Lease and the roles of shop, if there are any; there is no Deployment shop-system/shop'
+    const objects = 'delete 1 Shop.shop.example.com, with clean-up, and what they own'
+    expect(await plan()).to.deep.equal([objects, roles, 'delete the definition shops.shop.example.com', rest])
+    await client.delete(Shop, metadata)
+    expect(await plan(true)).to.deep.equal(['delete nothing: there are no objects of its kinds'])
+    const definition = kind('apiextensions.k8s.io/v1', 'CustomResourceDefinition')
+    await client.delete(definition, { name: 'shops.shop.example.com' })
+    while ((await client.find(definition, { name: 'shops.shop.example.com' })) !== undefined) await delay(systemClock, 20)
+    expect(await plan()).to.deep.equal([roles, rest])
   })
 
   it('lets a namespace be that was there before', async () => {
