@@ -10,6 +10,7 @@
  * none to serve, because the API server may have to ask before there is a leader; of several the Secret takes one.
  */
 
+import type { X509Certificate } from 'node:crypto'
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, type Timer, timestamp } from '../api/clock.ts'
 import { isAlreadyExists, isConflict, isForbidden, isNotFound } from '../api/status-error.ts'
@@ -190,18 +191,23 @@ export class CertificateStore {
   }
 }
 
-/** Undefined where it holds no pair of certificate and key. */
+/** Undefined where it holds no pair of certificate and key, or no authority by which an API server could trust it. */
 function readStored({ data = {} }: Secret): Stored | undefined {
   const [cert, key, authorities] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => Buffer.from(data[name] ?? '', 'base64').toString())
   if (!cert || !key || !authorities) return undefined
   try {
     const certificate = x509(cert)
     const { createPrivateKey } = process.getBuiltinModule('node:crypto')
-    if (!certificate.checkPrivateKey(createPrivateKey(key))) return undefined
+    if (!certificate.checkPrivateKey(createPrivateKey(key)) || !isIssued(certificate, authorities)) return undefined
     return { cert, key, authorities, until: certificate.validToDate.getTime() }
   } catch {
     return undefined
   }
+}
+
+function isIssued(certificate: X509Certificate, authorities: string): boolean {
+  const all = authorities.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return all.map(x509).some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey))
 }
 
 const x509 = (pem: string) => new (process.getBuiltinModule('node:crypto').X509Certificate)(pem)

@@ -10,7 +10,7 @@ import { createServer, type EmbeddedServer } from '../../../lib/embedded/server.
 import { defaults, onReconcile, validates } from '../../../lib/index.ts'
 import type { KindRef } from '../../../lib/resource/kind.ts'
 import { Secret } from '../../../lib/resource/kinds.ts'
-import type { KeyPair } from '../../../lib/tls/certificates.ts'
+import { createAuthority, type KeyPair } from '../../../lib/tls/certificates.ts'
 import { ManualClock, settle } from '../manual-clock.ts'
 import { Box, type Line, logTo } from './fixtures.ts'
 
@@ -230,6 +230,21 @@ describe('the certificate that an operator looks after', () => {
     await clock.advance(10_000)
     await looked
     expect(served).to.have.length(2)
+  })
+
+  it('is made anew where the authority in the Secret is none, or that of another certificate', async () => {
+    const { store, served } = replica()
+    await store.start()
+    const other = createAuthority('other', { from: clock.now() - DAY, to: clock.now() + 90 * DAY }).cert
+    for (const [i, authority] of ['garbage', '-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n', other].entries()) {
+      await client.patch(Secret, secret, { type: 'merge', value: { data: { 'ca.crt': Buffer.from(authority).toString('base64') } } })
+      const looked = store.look()
+      await clock.advance(1)
+      await clock.advance(10_000)
+      await looked
+      expect(served, authority).to.have.length(i + 2)
+      expect((await trusted()).map((bundle) => isTrusted(bundle, served.at(-1)!))).to.deep.equal([true, true, true])
+    }
   })
 
   it('is waited for by those who may not write an old one anew', async () => {
