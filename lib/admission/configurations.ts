@@ -18,6 +18,8 @@ export interface ConfigurationOptions {
   readonly endpoint: Endpoint
   /** Those that the operator serves. Undefined: all. */
   readonly namespaces?: readonly string[] | undefined
+  /** The namespace that the operator runs in. Undefined: it runs in none, or nobody knows. */
+  readonly home?: string | undefined
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
 }
@@ -45,9 +47,9 @@ export function webhookConfigurations(specs: readonly HandlerSpec[], options: Co
   })
 }
 
-function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOptions): WebhookConfiguration['webhooks'][number] {
+function configured(webhook: Webhook, { endpoint, namespaces, home }: ConfigurationOptions): WebhookConfiguration['webhooks'][number] {
   const { spec, name, path, failurePolicy, timeoutSeconds } = webhook
-  const served = servedNamespaces(spec, spec.kind, namespaces)
+  const inNamespaces = [...among('In', servedNamespaces(spec, spec.kind, namespaces)), ...among('NotIn', spared(webhook, home))]
   const { labels } = spec.reconcile.options
   // A conversion may change labels: then only the operator knows.
   const selected = labels === undefined || spec.kind.conversion !== undefined ? undefined : toMatchExpressions(labels)
@@ -63,12 +65,25 @@ function configured(webhook: Webhook, { endpoint, namespaces }: ConfigurationOpt
     admissionReviewVersions: ['v1'],
     // Later webhooks, also those of others, may leave something open again.
     ...(webhook.type === 'default' ? { reinvocationPolicy: 'IfNeeded' } : {}),
-    ...(served === undefined
-      ? {}
-      : { namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: served }] } }),
+    ...(inNamespaces.length === 0 ? {} : { namespaceSelector: { matchExpressions: inNamespaces } }),
     // As it was or as it is to be: what the class has nothing to do with does not depend on the operator.
     ...(selected === undefined ? {} : { objectSelector: { matchExpressions: selected } }),
   }
+}
+
+const among = (operator: 'In' | 'NotIn', values: readonly string[] | undefined) =>
+  values === undefined ? [] : [{ key: 'kubernetes.io/metadata.name', operator, values }]
+
+/**
+ * The namespaces without whose objects the operator, or the cluster, cannot come back while no pod answers: a Pod of the operator that nobody may
+ * create is a lock whose key is inside (https://kubernetes.io/docs/concepts/cluster-administration/admission-webhooks-good-practices/).
+ * Kinds that come with a definition of the operator's own are needed for neither; with `Ignore` nothing is locked.
+ */
+function spared({ spec: { kind }, failurePolicy }: Webhook, home: string | undefined): readonly string[] | undefined {
+  const isOwn = kind.crd !== undefined && kind.foreign !== true
+  const isIn = kind.scope === 'Namespaced' || (kind.apiVersion === 'v1' && kind.plural === 'namespaces')
+  if (isOwn || !isIn || failurePolicy === 'Ignore') return undefined
+  return [...new Set([...(home === undefined ? [] : [home]), 'kube-system'])]
 }
 
 function rules({ spec: { kind }, on }: Webhook): object[] {

@@ -223,13 +223,15 @@ const urlName = ({ name }: WebhooksOptions) => `${objectName(name)}-tsop-run`
  * earlier starts have left, go.
  */
 async function register(
-  { handlers, options, client }: WebhooksOptions,
+  { handlers, options, client, cluster }: WebhooksOptions,
   [name = '', ...others]: readonly string[],
   endpoint: Endpoint,
   undo: (() => Promise<void>)[],
 ): Promise<void> {
   const specs = handlers.map(({ spec }) => spec)
-  const wanted = webhookConfigurations(specs, { name, endpoint, namespaces: options.namespaces })
+  // Elsewhere it is no object of the cluster: it needs no namespace to come back.
+  const home = cluster.source === 'in-cluster' ? cluster.namespace : undefined
+  const wanted = webhookConfigurations(specs, { name, endpoint, namespaces: options.namespaces, home })
   for (const configuration of wanted) {
     try {
       await client.apply(kindOf(configuration), configuration as never, { fieldManager: FIELD_MANAGER, force: true })

@@ -103,23 +103,24 @@ function webhookFiles(t: Template, own: DeployModel, file: File, labelled: (obje
     '{{- end }}\n',
   ]
   const from = t.lines('{{- if .Values.certManager.enabled }}', 'annotations:', `  ${INJECT}`, '{{- end }}')
+  const served = ['- key: kubernetes.io/metadata.name', '  operator: In', '  values:']
   const where = t.lines(
     '{{- with .Values.namespaces }}',
     'namespaceSelector:',
     '  matchExpressions:',
-    '    - key: kubernetes.io/metadata.name',
-    '      operator: In',
-    '      values:',
+    ...served.map((line) => `    ${line}`),
     '{{- toYaml . | nindent 10 }}',
     '{{- end }}',
   )
+  const also = t.lines('{{- with .Values.namespaces }}', ...served, '{{- toYaml . | nindent 8 }}', '{{- end }}')
   const asked = configurations.map((configuration) => {
-    // Those of a class that names its namespaces, and of kinds in none, are not the chart's to decide.
-    const webhooks = (configuration['webhooks'] as { rules: { scope: string }[]; namespaceSelector?: object }[]).map((webhook) =>
-      webhook.namespaceSelector !== undefined || webhook.rules.some(({ scope }) => scope === 'Cluster')
-        ? webhook
-        : { ...webhook, [where]: true },
-    )
+    const webhooks = (configuration['webhooks'] as AskedWebhook[]).map((webhook) => {
+      const { rules, namespaceSelector: { matchExpressions } = { matchExpressions: [] } } = webhook
+      // Those of a class that names its namespaces, and of kinds in none, are not the chart's to decide.
+      if (matchExpressions.some(({ operator }) => operator === 'In') || rules.some(({ scope }) => scope === 'Cluster')) return webhook
+      if (matchExpressions.length === 0) return { ...webhook, [where]: true }
+      return { ...webhook, namespaceSelector: { matchExpressions: [...matchExpressions, also] } }
+    })
     return { ...configuration, metadata: { ...configuration.metadata, [from]: true }, webhooks } as unknown as Manifest
   })
   return [
@@ -127,6 +128,11 @@ function webhookFiles(t: Template, own: DeployModel, file: File, labelled: (obje
     { path: 'helm/templates/webhook-certificate.yaml', content: parts.join('') },
     ...file('webhook-configurations.yaml', undefined, asked),
   ]
+}
+
+interface AskedWebhook {
+  readonly rules: readonly { readonly scope: string }[]
+  readonly namespaceSelector?: { readonly matchExpressions: readonly { readonly operator: string }[] }
 }
 
 const INJECT = 'cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "operator.fullname" . }}-webhook'

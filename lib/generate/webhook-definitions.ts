@@ -15,8 +15,8 @@ export function webhookDefinitions(model: OperatorModel): object[] {
   const where = { deploymentName: model.name, containerPort: 443, targetPort: WEBHOOK_PORT }
   const paths = new Map(webhooksOf(model.specs).map(({ name, path }) => [name, path]))
   const admission = webhookConfigurations(model.specs, { name: model.name, endpoint: endpointOf(model) }).flatMap(({ kind, webhooks }) =>
-    // Whom to call is OLM's to say. So is in which namespaces: none are asked for here.
-    webhooks.map(({ name, clientConfig: _, ...webhook }) => ({
+    // Whom to call is OLM's to say. So is in which namespaces: its webhookdefinitions have no field for them.
+    webhooks.map(({ name, clientConfig: _, namespaceSelector: __, ...webhook }) => ({
       type: TYPES[kind],
       generateName: name,
       ...where,

@@ -38,6 +38,7 @@ export function webhookParts(model: OperatorModel, { certManager = false }: Webh
       name,
       endpoint: endpointOf(model),
       namespaces,
+      home: model.home,
       labels: selectorOf(model),
       ...annotations,
     }).map((each) => ({ ...each })),

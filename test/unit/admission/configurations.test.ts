@@ -3,7 +3,7 @@ import { conversionSwitch, webhookConfigurations, withConversion } from '../../.
 import { needsServing } from '../../../lib/admission/webhooks.ts'
 import { collect } from '../../../lib/decorators/collect.ts'
 import { defaults, onReconcile, resource, validates, z } from '../../../lib/index.ts'
-import { ConfigMap } from '../../../lib/resource/kinds.ts'
+import { ConfigMap, Namespace, Node } from '../../../lib/resource/kinds.ts'
 import { Box } from './fixtures.ts'
 
 class BoxHandler {
@@ -96,6 +96,47 @@ describe('webhook configurations', () => {
       ],
     })
     expect([selector(Counted), selector(Converted)]).to.deep.equal([undefined, undefined])
+  })
+
+  it('leave alone the namespaces that the operator and the cluster need to come back, where the kind is not its own', () => {
+    class Maps {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+      @validates(ConfigMap, { failurePolicy: 'Ignore' }) hint() {}
+    }
+    class Narrow {
+      @onReconcile(ConfigMap, { namespaces: ['a', 'shop'] }) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    class Theirs {
+      @onReconcile({ ...Box, foreign: true } as never) reconcile() {}
+      @validates({ ...Box, foreign: true } as never) validate() {}
+    }
+    class Namespaces {
+      @onReconcile(Namespace) reconcile() {}
+      @validates(Namespace) validate() {}
+    }
+    class Nodes {
+      @onReconcile(Node) reconcile() {}
+      @validates(Node) validate() {}
+    }
+    const selectors = (cls: new () => object, options = {}) =>
+      configure(cls, { home: 'shop', ...options }).flatMap(({ webhooks }) =>
+        webhooks.map(({ namespaceSelector }) =>
+          (namespaceSelector as { matchExpressions: { operator: string; values: string[] }[] } | undefined)?.matchExpressions.map(
+            ({ operator, values }) => `${operator} ${values}`,
+          ),
+        ),
+      )
+    expect(selectors(Maps)).to.deep.equal([['NotIn shop,kube-system'], undefined])
+    expect(selectors(Maps, { namespaces: ['a', 'b'] })).to.deep.equal([['In a,b', 'NotIn shop,kube-system'], ['In a,b']])
+    expect(selectors(Maps, { home: undefined })).to.deep.equal([['NotIn kube-system'], undefined])
+    expect(selectors(Maps, { home: 'kube-system' })).to.deep.equal([['NotIn kube-system'], undefined])
+    expect(selectors(Narrow)).to.deep.equal([['In a,shop', 'NotIn shop,kube-system']])
+    expect(selectors(Theirs)).to.deep.equal([['NotIn shop,kube-system']])
+    expect(selectors(Namespaces)).to.deep.equal([['NotIn shop,kube-system']])
+    expect(selectors(Nodes)).to.deep.equal([undefined])
+    expect(selectors(BoxHandler)).to.deep.equal([undefined, undefined, undefined])
   })
 
   it('name kinds of the core group by a domain, and paths by core', () => {

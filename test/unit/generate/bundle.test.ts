@@ -418,6 +418,14 @@ describe('the webhooks of a bundle', () => {
     for (const webhook of webhooks) expect(webhook).to.not.have.any.keys('clientConfig', 'namespaceSelector', 'name')
   })
 
+  it('say nothing of namespaces, which OLM has no field for', () => {
+    class Maps {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    expect(csvOf(of(Maps)).spec.webhookdefinitions?.[0]).to.not.have.property('namespaceSelector')
+  })
+
   it('use the certificate that OLM mounts', () => {
     const { webhooks } = parseOptions(containerOf(of(CrateHandler)).args)
     expect(webhooks.certificates).to.equal('/tmp/k8s-webhook-server/serving-certs')

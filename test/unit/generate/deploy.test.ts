@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onReconcile, resource, z } from 'tsop'
+import { onReconcile, resource, validates, z } from 'tsop'
 import { parseOptions } from '../../../lib/cli/options.ts'
 import { collect } from '../../../lib/decorators/collect.ts'
 import { certManagerParts } from '../../../lib/generate/cert-manager.ts'
@@ -8,6 +8,7 @@ import { chartFiles, splitImage } from '../../../lib/generate/helm.ts'
 import { installFile, kustomizeFiles } from '../../../lib/generate/kustomize.ts'
 import { type Manifest, objectName } from '../../../lib/generate/operator.ts'
 import { Template } from '../../../lib/generate/template.ts'
+import { ConfigMap } from '../../../lib/resource/kinds.ts'
 import { parseYaml } from '../../../lib/resource/yaml.ts'
 import { CrateHandler } from '../../cluster/fixtures/crate.ts'
 
@@ -147,6 +148,24 @@ describe('a chart', () => {
     expect(textOf('helm/templates/roles.yaml'))
       .to.include('namespace: {{ quote $namespace }}')
       .and.not.include('namespace: {{ $namespace }}')
+  })
+
+  it('asks about kinds of Kubernetes in the namespaces of its values, but never in that of the release', () => {
+    class Maps {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    const made = chartFiles({ ...MODEL, specs: [collect(Maps)] }, { version: '1.2.3', description: 'Widgets' })
+    const text = made.find(({ path }) => path === 'helm/templates/webhook-configurations.yaml')?.content ?? ''
+    const rendered = text
+      .replace(/\{\{- toYaml \. .*/, '      - first')
+      .replace(/^\{\{-.*\n/gm, '')
+      .replace(/\{\{ .*? \}\}/g, 'ops')
+    expect(parseYaml(rendered)[0]?.value).to.have.nested.deep.property('webhooks[0].namespaceSelector.matchExpressions', [
+      { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['ops', 'kube-system'] },
+      { key: 'kubernetes.io/metadata.name', operator: 'In', values: ['first'] },
+    ])
+    expect(text.match(/\{\{- with \.Values\.namespaces \}\}/g)).to.have.length(1)
   })
 
   it('leaves braces alone that are not its own', () => {

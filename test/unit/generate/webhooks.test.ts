@@ -94,6 +94,31 @@ describe('the objects by which the API server asks an operator', () => {
     expect(operatorPermissions(of(Plain)).some(({ resource }) => resource === 'secrets')).to.equal(false)
   })
 
+  it('let the operator back in: they do not ask about kinds of Kubernetes in its own namespace, nor in kube-system', async () => {
+    class Maps {
+      @onReconcile(ConfigMap) reconcile() {}
+      @validates(ConfigMap) validate() {}
+    }
+    const server = await createServer()
+    const transport = inProcess((request) => server.handle(request), { clock: systemClock, headers: {} })
+    const client = new Client({ transport, clock: systemClock })
+    try {
+      for (const name of ['shop', 'other']) await client.create(kind('v1', 'Namespace'), { metadata: { name } })
+      const { configurations } = webhookParts(of(Maps))
+      for (const object of configurations) await client.create(kind(object.apiVersion, object.kind), object as never)
+      const written = (namespace: string) =>
+        client.create(ConfigMap, { metadata: { name: 'a', namespace } }).then(
+          () => 'written',
+          (error) => String(error.message),
+        )
+      expect(await written('shop')).to.equal('written')
+      expect(await written('kube-system')).to.equal('written')
+      expect(await written('other')).to.contain('failed calling webhook')
+    } finally {
+      await server.close()
+    }
+  })
+
   it('are taken by an API server, definitions included', async () => {
     const server = await createServer()
     const transport = inProcess((request) => server.handle(request), { clock: systemClock, headers: {} })
