@@ -71,7 +71,9 @@ export async function build(args: readonly string[]): Promise<number> {
     for (const path of made.reads) process.stdout.write(`${join(output, path)}  copied: a handler reads it\n`)
     await writeDockerfile(output, cwd, made.reads, options.flag('force'))
     const run = ['node', ...NODE_FLAGS, shown].join(' ')
-    process.stdout.write(`\nRun it:           ${run}\nMake the image:   docker build -t ${imageName(name)} ${output}\n`)
+    const { defaultImage } = await import('./generate-deploy.ts')
+    const image = defaultImage(name, { paths, cwd })
+    process.stdout.write(`\nRun it:           ${run}\nMake the image:   docker build -t ${image} ${output}\n`)
     return exitCodes.ok
   } catch (error) {
     return report(error, args.includes('--debug'), 'tsop')
@@ -109,11 +111,4 @@ async function writeDockerfile(output: string, cwd: string, reads: readonly stri
 
 function size(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
-}
-
-function imageName(operator: string): string {
-  return operator
-    .toLowerCase()
-    .replace(/^@/, '')
-    .replace(/[^a-z0-9/._-]+/g, '-')
 }

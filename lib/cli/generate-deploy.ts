@@ -6,6 +6,7 @@ import { certManagerParts } from '../generate/cert-manager.ts'
 import { type DeployModel, deployParts } from '../generate/deploy.ts'
 import { type ChartFacts, chartFiles } from '../generate/helm.ts'
 import { installFile, kustomizeFiles } from '../generate/kustomize.ts'
+import { objectName } from '../generate/operator.ts'
 import { UnknownPluralError } from '../generate/permissions.ts'
 import { parseDuration } from '../resource/duration.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
@@ -53,10 +54,15 @@ export function deployModel(input: GeneratorInput): DeployModel {
   const model = operatorModel(input)
   const replicas = Number(options.one('replicas') ?? 2)
   if (!Number.isInteger(replicas) || replicas < 0) throw usage('replicas', options.one('replicas'), 'a whole number')
-  // As the chart has it: a tag has no +.
-  const image = options.one('image') ?? `${model.name}:${packageOf(input).version.replaceAll('+', '_')}`
+  const image = options.one('image') ?? defaultImage(model.operator, input)
   if (/\s/.test(image)) throw usage('image', image, 'the name of an image')
   return { ...model, image, replicas, drainSeconds: drainSeconds(options.one('graceful-shutdown-timeout')) }
+}
+
+/** What the manifests name where nobody says otherwise. */
+export function defaultImage(operator: string, where: Pick<GeneratorInput, 'paths' | 'cwd'>): string {
+  // As the chart has it: a tag has no +.
+  return `${objectName(operator)}:${packageOf(where).version.replaceAll('+', '_')}`
 }
 
 function drainSeconds(text: string | undefined): number {
@@ -76,7 +82,7 @@ function chartFacts(input: GeneratorInput): ChartFacts {
 }
 
 /** Of the nearest package.json. A chart needs a version. */
-function packageOf({ paths, cwd }: GeneratorInput): { version: string; description?: string } {
+function packageOf({ paths, cwd }: Pick<GeneratorInput, 'paths' | 'cwd'>): { version: string; description?: string } {
   for (let directory = resolve(cwd, paths[0] ?? '.'); ; directory = dirname(directory)) {
     try {
       const { version, description } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Record<string, unknown>

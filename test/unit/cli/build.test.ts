@@ -16,11 +16,13 @@ describe('tsop build', function () {
     project = new Project({
       'handlers/widget.ts': widgetHandler(),
       'handlers/gadget.ts': widgetHandler({ className: 'GadgetHandler', kind: 'Gadget' }),
+      'package.json': '{ "name": "shop-operator", "version": "1.4.0", "type": "module" }',
     })
     const { code, stdout, stderr } = await build()
     expect([code, stderr]).to.deep.equal([0, ''])
     expect(stdout).to.match(/^build\/operator\.mjs {2}\S+ [kM]B, and \S+ [kM]B of source map; loads in \d+ ms$/m)
-    expect(stdout).to.match(/^Make the image: +docker build -t shop-operator build$/m)
+    // The image that the manifests name.
+    expect(stdout).to.match(/^Make the image: +docker build -t shop-operator:1\.4\.0 build$/m)
     const lines = 'Gadget.example.com: GadgetHandler in handlers/gadget.ts\nWidget.example.com: WidgetHandler in handlers/widget.ts\n'
     expect(elsewhere(['--check'])).to.equal(lines)
     const map = JSON.parse(read('build/operator.mjs.map')) as { sources: string[] }
