@@ -35,7 +35,7 @@ function versionOf(apiVersion: string): string {
 
 function versionTypes(crd: CustomResourceDefinition, version: CustomResourceVersion, isMain: boolean, names: Names): string[] {
   const { kind, plural, scope, apiVersion, status } = resourceFrom(crd, { version: version.name })
-  const name = names.take(isMain ? kind : `${kind}${pascal(version.name)}`)
+  const name = names.take(isMain ? pascal(kind) : `${pascal(kind)}${pascal(version.name)}`)
   const schema = (version.schema?.openAPIV3Schema ?? {}) as Schema
   const interfaces = new Interfaces(names)
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...properties } = schema.properties ?? {}

@@ -86,8 +86,23 @@ function checked(value: unknown): CustomResourceDefinition {
       `resourceFrom: the definition ${crd.metadata?.name ?? ''} is not complete: it needs spec.group, .names.kind, .names.plural, .scope and .versions`,
     )
   }
+  // They become names of files and words of code: those of a definition that no API server has looked at may say anything.
+  for (const [field, name, form] of [
+    ['group', group, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/],
+    ['names.plural', names.plural, DNS_LABEL],
+    ['names.kind', names.kind.toLowerCase(), DNS_LABEL],
+    ...versions.map((version) => ['versions[].name', String(version?.name), DNS_LABEL] as const),
+  ] as const) {
+    if (!form.test(name))
+      throw new TypeError(
+        `resourceFrom: the definition ${crd.metadata?.name ?? ''} has a spec.${field} that is none: ${JSON.stringify(name)}`,
+      )
+  }
   return crd as CustomResourceDefinition
 }
+
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#rfc-1035-label-names */
+const DNS_LABEL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''

@@ -82,6 +82,24 @@ describe('generated types', function () {
   const directory = join(ROOT, `test/unit/generate/.types-${process.pid}`)
   after(() => rmSync(directory, { recursive: true, force: true }))
 
+  it('are refused of names that no API server would take, which are names of files and words of code here', () => {
+    const named = (spec: object) => typeFiles([{ ...Tea, spec: { ...Tea.spec, ...spec } }])
+    expect(() => named({ names: { plural: '../../teas', kind: 'Tea' } })).to.throw(
+      TypeError,
+      'spec.names.plural that is none: "../../teas"',
+    )
+    expect(() => named({ group: '../x' })).to.throw(TypeError, 'spec.group that is none')
+    expect(() => named({ names: { plural: 'teas', kind: 'Tea = 1; evil(); const x' } })).to.throw(TypeError, 'spec.names.kind that is none')
+    const [v1] = Tea.spec.versions.slice(-1)
+    expect(() => named({ versions: [{ ...v1, name: "v1'; evil()" }] })).to.throw(TypeError, 'spec.versions[].name that is none')
+  })
+
+  it('have names that TypeScript takes, of kinds that are none', () => {
+    const of = (kind: string) => typeFiles([{ ...Tea, spec: { ...Tea.spec, names: { plural: 'teas', kind } } }])[0]?.content
+    expect(of('class')).to.include('export const Class: tsop.KindRef<Class> = {').and.to.include("kind: 'class'")
+    expect(of('black-tea')).to.include('export const BlackTea: tsop.KindRef<BlackTea> = {').and.to.include("kind: 'black-tea'")
+  })
+
   it('say of each field what its schema says', () => {
     const [file] = typeFiles([Tea])
     expect(file?.path).to.equal('teas.example.com.ts')
