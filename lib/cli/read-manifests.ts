@@ -36,7 +36,8 @@ function read(file: string, shown: string): Manifest[] {
   try {
     return parseYaml(readFileSync(file, 'utf8')).flatMap(({ value, line }) => objects(value, `${shown}:${line}`))
   } catch (error) {
-    if (!(error instanceof YamlError)) throw error
+    if (error instanceof CliError) throw error
+    if (!(error instanceof YamlError)) throw wrong(`cannot read ${shown}: ${(error as Error).message}`)
     throw wrong(`${shown}:${error.line}:${error.column}: ${error.message}`)
   }
 }

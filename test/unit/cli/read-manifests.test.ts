@@ -61,6 +61,8 @@ describe('manifests', () => {
   it('say where they are wrong', async () => {
     expect(await problem({}, 'nope')).to.match(/^no such file or directory: nope/)
     await project.remove()
+    expect(await problem({ 'x/a.yaml/b.txt': '' }, 'x')).to.match(/^cannot read x\/a\.yaml: EISDIR/)
+    await project.remove()
     expect(await problem({ 'x/a.txt': '' }, 'x')).to.match(/^x: no .yaml, .yml or .json file/)
     await project.remove()
     expect(await problem({ 'a.yaml': `${object('Pod', 'a')}---\nkind: [Pod\n` }, 'a.yaml')).to.match(/^a\.yaml:\d+:\d+: /)
