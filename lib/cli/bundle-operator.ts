@@ -91,7 +91,7 @@ function entry(files: readonly string[], name: string, cwd: string): string {
 /** The embedded API server is for development; with its recorded data it is larger than all the rest. */
 function withoutServer(): Plugin {
   const server = join(dirname(dirname(fileURLToPath(import.meta.url))), 'embedded', `server${extname(import.meta.url)}`)
-  const message = 'the embedded API server is not in this bundle: the operator needs a cluster'
+  const message = 'it is not in this bundle, which needs a cluster: see --kubeconfig in --help'
   return {
     name: 'without-server',
     setup({ onLoad }) {

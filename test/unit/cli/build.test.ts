@@ -34,7 +34,9 @@ describe('tsop build', function () {
     await build()
     expect(elsewhere(['--version'])).to.match(/^\d+\.\d+\.\d+/)
     expect(() => elsewhere(['--check', 'more/'])).to.throw('this is a bundle with its handlers built in; it loads no others: more/')
-    expect(() => elsewhere(['--embedded'])).to.throw('the embedded API server is not in this bundle')
+    expect(() => elsewhere(['--embedded'])).to.throw(
+      'tsop-run: the embedded API server does not start: it is not in this bundle, which needs a cluster',
+    )
   })
 
   it('keeps modules in their places: what they read from beside themselves comes along, and none takes itself for the main file', async () => {
