@@ -35,7 +35,7 @@ describe('the webhook server', () => {
   })
   after(() => server.close(0))
 
-  function send(path: string, body: string, method = 'POST'): Promise<{ status: number; text: string; subject: string }> {
+  function send(path: string, body: string | Buffer, method = 'POST'): Promise<{ status: number; text: string; subject: string }> {
     return new Promise((resolve, reject) => {
       const call = request({ host: '127.0.0.1', port: server.port, path, method, ca: authority.cert, agent: false }, (response) => {
         const { subject } = (response.socket as import('node:tls').TLSSocket).getPeerCertificate()
@@ -71,6 +71,53 @@ describe('the webhook server', () => {
     // To the second, as certificates count.
     expect(until, 'told of both').to.deep.equal(Array(2).fill(Math.floor(validity.to / 1000) * 1000))
   })
+
+  const MIB = 1024 * 1024
+  const text = (bytes: number) => Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(bytes, 'x'), Buffer.from('"}')])
+
+  it('reads the largest review that there is, and nothing larger, whether or not its length is told', async () => {
+    expect(await send('/a', text(7 * MIB))).to.include({ status: 200 })
+    expect(await send('/convert', text(8 * MIB))).to.include({ status: 413 })
+    const { call, status } = begin()
+    call.on('error', () => {})
+    call.write(text(5 * MIB))
+    call.write(text(5 * MIB))
+    expect(await status).to.equal(413)
+    call.destroy()
+  })
+
+  it('parses nothing that would take more memory than there is', async () => {
+    expect(await send('/a', `[${'{},'.repeat(MIB)}{}]`)).to.include({ status: 413 })
+    expect(await send('/a', `{"a":[${'"some text",'.repeat(MIB / 4)}1]}`)).to.include({ status: 200 })
+  })
+
+  it('holds only so much of all requests at once, and answers again when they are gone', async () => {
+    const calls = Array.from({ length: 12 }, () => {
+      const { call, status } = begin()
+      call.on('error', () => {})
+      call.write(text(2 * MIB))
+      return { call, status: status.catch(() => 0) }
+    })
+    expect(await Promise.race(calls.map(({ status }) => status))).to.equal(503)
+    for (const { call } of calls) call.destroy()
+    let last = 0
+    while (last !== 200) last = (await send('/a', text(7 * MIB)).catch(() => ({ status: 0 }))).status
+  })
+
+  it('answers one after the other what it cannot hold at once', async () => {
+    const dense = `[${'1,'.repeat(MIB / 4)}1]`
+    const all = await Promise.all(Array.from({ length: 12 }, () => send('/a', dense)))
+    expect(all.map(({ status }) => status)).to.deep.equal(Array(12).fill(200))
+  })
+
+  /** A request that does not say how long it is. */
+  function begin() {
+    const call = request({ host: '127.0.0.1', port: server.port, path: '/a', method: 'POST', ca: authority.cert, agent: false })
+    const status = new Promise<number>((resolve, reject) => {
+      call.on('response', (response) => resolve(response.statusCode ?? 0)).on('error', reject)
+    })
+    return { call, status }
+  }
 
   it('cuts off who says nothing within seconds', async function () {
     this.timeout(15_000)

@@ -161,7 +161,7 @@ describe('a chart', () => {
       .replace(/\{\{- toYaml \. .*/, '      - first')
       .replace(/^\{\{-.*\n/gm, '')
       .replace(/\{\{ .*? \}\}/g, 'ops')
-    expect(parseYaml(rendered)[0]?.value).to.have.nested.deep.property('webhooks[0].namespaceSelector.matchExpressions', [
+    expect(parseYaml(rendered)[0]?.value).to.have.deep.nested.property('webhooks[0].namespaceSelector.matchExpressions', [
       { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['ops', 'kube-system'] },
       { key: 'kubernetes.io/metadata.name', operator: 'In', values: ['first'] },
     ])
