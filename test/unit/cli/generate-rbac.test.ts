@@ -21,6 +21,35 @@ describe('tsop generate rbac --observe', function () {
 
   afterEach(() => project.remove())
 
+  it('has the API server ask handlers with webhooks and conversions, as tsop-run does', async () => {
+    const handler = `
+import { defaults, Invalid, onReconcile, resource, validates, z } from 'tsop'
+import { Pod } from 'tsop/kinds'
+
+const Shop = resource({
+  group: 'shop.example.com', version: 'v2', kind: 'Shop', spec: z.object({ size: z.int().optional() }),
+  versions: [{ version: 'v1', spec: z.object({ width: z.int() }), to: (o) => ({ spec: { size: o.spec.width } }), from: (o) => ({ spec: { width: o.spec.size } }) }],
+})
+
+export class Handler {
+  @validates(Shop, { on: ['delete'] }) keep() { throw new Invalid('it stays') }
+  @defaults(Shop) fill(shop) { shop.spec.size ??= 3 }
+  @onReconcile(Shop)
+  async reconcile({ spec, metadata: { name, namespace } }, ctx) {
+    if (spec.size === (name === 'old' ? 7 : 3)) await ctx.client.find(Pod, { name, namespace })
+    else throw new Error('nobody asked')
+  }
+}
+`
+    const old = '{ apiVersion: shop.example.com/v1, kind: Shop, metadata: { name: old }, spec: { width: 7 } }'
+    const young = '{ apiVersion: shop.example.com/v2, kind: Shop, metadata: { name: young }, spec: {} }'
+    project = new Project({ 'handlers/h.ts': handler, 'sample.yaml': `${old}\n---\n${young}\n` })
+    const { code, stderr } = await project.run(OBSERVE, { command: 'tsop' })
+    expect(stderr).to.contain('  get: pods\n').and.not.contain('nobody asked')
+    expect(stderr).to.contain('it may not be deleted, so that its clean-up is not seen')
+    expect(code).to.equal(0)
+  })
+
   it('adds what the handlers ask for and do not say, and tells how to say it', async () => {
     project = new Project({ 'handlers/h.ts': HANDLER(''), 'sample.yaml': SAMPLE })
     const { code, stdout, stderr } = await project.run(OBSERVE, { command: 'tsop' })
