@@ -81,7 +81,8 @@ async function run(options: ParsedOptions): Promise<number> {
   const model = operatorModel({ handlers, options, name: operatorName(paths, cwd) })
   const cluster = await findCluster({ kubeconfig: options.one('kubeconfig'), context: options.one('context') })
   const transport = createTransport(cluster, { clock: systemClock, random: systemRandom })
-  let alive: NodeJS.Timeout | undefined
+  // Waits do not keep a process alive, nor do the idle connections of HTTP/1.1: also before there is an answer.
+  const alive = setInterval(() => {}, 2 ** 30)
   try {
     const client = new Client({ transport, clock: systemClock, userAgent: 'tsop-uninstall' })
     const work = new Uninstall({
@@ -97,8 +98,6 @@ async function run(options: ParsedOptions): Promise<number> {
     process.stdout.write(`On ${cluster.server}:\n${plan.map((line) => `  ${line}\n`).join('')}`)
     if (options.flag('dry-run')) return exitCodes.ok
     if (!options.flag('yes')) await confirm()
-    // Waits do not keep a process alive, nor do the idle connections of HTTP/1.1.
-    alive = setInterval(() => {}, 2 ** 30)
     await work.run()
     process.stdout.write('done\n')
     return exitCodes.ok

@@ -122,6 +122,27 @@ describe("tsop uninstall in a namespace of the operator's own", () => {
 describe('tsop uninstall', function () {
   this.timeout(30_000)
 
+  it('says so where nobody answers, instead of ending without a word', async () => {
+    const project = new Project({
+      'handlers/shop.ts': `
+import { kind, onReconcile } from 'tsop'
+export class ShopHandler {
+  @onReconcile(kind('shop.example.com/v1', 'Shop', { plural: 'shops', scope: 'Namespaced' })) reconcile() {}
+}
+`,
+    })
+    const server = await createServer({ port: 0 })
+    project.write('kubeconfig', JSON.stringify(server.kubeconfig()))
+    await server.close()
+    try {
+      const { code, stderr } = await project.run(['uninstall', '--yes', '--kubeconfig', 'kubeconfig'], { command: 'tsop' })
+      expect(stderr).to.match(/^tsop: cannot .*cannot connect to .*connection refused/)
+      expect(code).to.equal(4)
+    } finally {
+      await project.remove()
+    }
+  })
+
   it('waits for objects to the end of its time where nothing else keeps the process alive', async () => {
     const project = new Project({
       'handlers/shop.ts': `
