@@ -1,18 +1,16 @@
 /** Serves reviews over TLS. Only the API server has business here: nobody else learns anything but a status. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
 import type { Clock } from '../api/clock.ts'
+import { type Certificate, listen } from '../api/listen.ts'
 import type { WebhookObserver } from '../resource/observer.ts'
-import type { KeyPair } from '../tls/certificates.ts'
 import { Room } from './room.ts'
 import { RequestError, type WebhookService } from './service.ts'
 
 export interface WebhookServer {
   readonly port: number
   /** Takes another certificate for the connections from now on. */
-  renew(pair: KeyPair): void
+  renew(pair: Certificate): void
   /** Lets what is being answered end, for so long. */
   close(graceMs?: number): Promise<void>
 }
@@ -29,54 +27,27 @@ const MOST_READ = 16 * 1024 * 1024
  * an attack by 60 connections the process stayed below 240 MiB; its Deployment gives it 256. With 64 MiB it took 285.
  */
 const MOST_HELD = 40 * 1024 * 1024
-const HANDSHAKE_MS = 5_000
-const HEADERS_MS = 10_000
-const REQUEST_MS = 30_000
-/** How often Node looks whose time is over; by itself every half minute. */
-const LOOK_MS = 1_000
-const MOST_CONNECTIONS = 256
+/** The API server keeps its connections; one that it just reuses must not be closed under it. */
+const LIMITS = { headersMs: 5_000, requestMs: 30_000, idleMs: 120_000, connections: 256 }
 const GRACE_MS = 5_000
 
 export interface ServerOptions {
   readonly host?: string | undefined
   readonly port: number
-  readonly pair: KeyPair
+  readonly pair: Certificate
   readonly clock: Clock
   readonly observer?: WebhookObserver | undefined
 }
 
 export async function serveWebhooks(service: WebhookService, { host, port, pair, clock, observer }: ServerOptions): Promise<WebhookServer> {
-  // Not imported: the ES module of node:https evaluates undici, 14 MiB of it.
-  const { createServer } = process.getBuiltinModule('node:https')
-  const times = {
-    handshakeTimeout: HANDSHAKE_MS,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    connectionsCheckingInterval: LOOK_MS,
-  }
   const memory: Memory = { read: new Room(MOST_READ), held: new Room(MOST_HELD) }
-  const options = { ...secure(pair), ...times, maxHeaderSize: 16_384 }
-  const server: Server = createServer(options, (request, response) => void respond(service, memory, request, response))
-  server.maxConnections = MOST_CONNECTIONS
-  // The API server keeps its connections; one that it just reuses must not be closed under it.
-  server.keepAliveTimeout = 120_000
-  // It must not keep a process alive that is done.
-  server.on('connection', (socket: Socket) => socket.unref())
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
-  server.on('clientError', (_error, socket) => socket.destroy())
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  server.unref()
+  const answer = (request: IncomingMessage, response: ServerResponse) => void respond(service, memory, request, response)
+  const { server, port: at, renew } = await listen({ host, port }, LIMITS, answer, pair)
   observer?.certificate(endOf(pair))
   return {
-    port: (server.address() as AddressInfo).port,
+    port: at,
     renew(next) {
-      server.setSecureContext(secure(next))
+      renew(next)
       observer?.certificate(endOf(next))
     },
     close: (graceMs = GRACE_MS) =>
@@ -92,9 +63,7 @@ export async function serveWebhooks(service: WebhookService, { host, port, pair,
 }
 
 /** Milliseconds since 1970. */
-const endOf = ({ cert }: KeyPair) => new (process.getBuiltinModule('node:crypto').X509Certificate)(cert).validToDate.getTime()
-
-const secure = ({ cert, key }: KeyPair) => ({ cert, key, minVersion: 'TLSv1.2' as const })
+const endOf = ({ cert }: Certificate) => new (process.getBuiltinModule('node:crypto').X509Certificate)(cert).validToDate.getTime()
 
 interface Memory {
   readonly read: Room
@@ -163,7 +132,7 @@ async function answered(service: WebhookService, path: string, parts: Buffer[]):
   }
 }
 
-/** Of a value in the heap: an object with a key that no other has takes 200, for its braces and its comma two are counted. Measured with V8 of Node 22. */
+/** Of a value in the heap: an object with a key that no other has takes 200, since its brace and its comma count (measured with Node 24). */
 const VALUE_BYTES = 100
 
 /**

@@ -11,13 +11,12 @@ import { convertedKinds, secretNameOf, webhooksOf } from '../admission/webhooks.
 import type { Client } from '../api/client.ts'
 import { type Clock, delay, systemClock } from '../api/clock.ts'
 import type { Cluster } from '../api/cluster.ts'
+import type { Certificate } from '../api/listen.ts'
 import { isNotFound } from '../api/status-error.ts'
 import { objectName } from '../generate/operator.ts'
-import type { Certificate } from '../observe/endpoint.ts'
 import { type KindRef, kindName } from '../resource/kind.ts'
 import type { Log } from '../resource/log.ts'
 import type { WebhookObserver } from '../resource/observer.ts'
-import type { KeyPair } from '../tls/certificates.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { FIELD_MANAGER, text } from './install-crds.ts'
 import type { LoadedHandler } from './load-handlers.ts'
@@ -69,7 +68,7 @@ export async function prepareWebhooks(given: WebhooksOptions, undo: (() => Promi
   const { port, certificates, service, url } = options.webhooks
   const observer = given.metrics?.webhooks(pathsOf(handlers.map(({ spec }) => spec)))
   const answer = webhookService(handlers, { clock: systemClock, log, observer })
-  const listen = (host: string | undefined, at: number, pair: KeyPair) =>
+  const listen = (host: string | undefined, at: number, pair: Certificate) =>
     listening(answer, { host, port: at, pair, clock: systemClock, observer })
   if (url !== undefined) return byUrl(given, listen, url, port ?? Number(url.port || 443), undo)
   if (services !== undefined) return inProcess(given, answer, services)
@@ -102,7 +101,7 @@ async function byUrl(
   const { pair, authorities } = files ?? (await throwAway(host))
   const server = await listen(loopback ? host : undefined, port, pair)
   undo.push(() => server.close())
-  const ends = files?.watch(systemClock, given.log, (certificate) => server.renew(pairOf(certificate)))
+  const ends = files?.watch(systemClock, given.log, (certificate) => server.renew(certificate))
   undo.push(async () => ends?.())
   const endpoint = { url: url?.href ?? `https://127.0.0.1:${server.port}`, caBundle: authorities }
   // What the operator in a cluster has stays; on the embedded server it is what an earlier start, without --watch, has left in its file.
@@ -121,7 +120,7 @@ async function byService(given: WebhooksOptions, listen: Listen, port: number, u
     const { pair, watch } = await filesIn(options.webhooks.certificates)
     const server = await listen(undefined, port, pair)
     undo.push(() => forgotten().then(() => server.close()))
-    const ends = watch(systemClock, log, (certificate) => server.renew(pairOf(certificate)))
+    const ends = watch(systemClock, log, (certificate) => server.renew(certificate))
     undo.push(async () => ends())
     log.info({ port: server.port }, 'serving webhooks')
     return { endpoint, answers, register: async () => {}, lead() {} }
@@ -173,7 +172,7 @@ function untilForgotten({ cluster, signal, clock = systemClock }: WebhooksOption
   return () => delay(clock, Math.max(0, at - clock.monotonic()))
 }
 
-type Listen = (host: string | undefined, port: number, pair: KeyPair) => Promise<WebhookServer>
+type Listen = (host: string | undefined, port: number, pair: Certificate) => Promise<WebhookServer>
 
 async function listening(answer: WebhookService, options: ServerOptions): Promise<WebhookServer> {
   const { port } = options
@@ -188,7 +187,7 @@ async function listening(answer: WebhookService, options: ServerOptions): Promis
 }
 
 /** A certificate for as long as this process runs. */
-async function throwAway(host: string): Promise<{ pair: KeyPair; authorities: string }> {
+async function throwAway(host: string): Promise<{ pair: Certificate; authorities: string }> {
   const { createAuthority, createServerCertificate } = await import('../tls/certificates.ts')
   const day = 86_400_000
   const now = systemClock.now()
@@ -202,9 +201,8 @@ async function throwAway(host: string): Promise<{ pair: KeyPair; authorities: st
 async function filesIn(folder: string) {
   const { readCertificate } = await import('../observe/certificate-files.ts')
   try {
-    const { certificate, watch } = readCertificate(folder)
-    const pair = pairOf(certificate)
-    let authorities = pair.cert
+    const { certificate: pair, watch } = readCertificate(folder)
+    let authorities = String(pair.cert)
     try {
       authorities = readFileSync(join(folder, 'ca.crt'), 'utf8')
     } catch {}
@@ -213,8 +211,6 @@ async function filesIn(folder: string) {
     throw new CliError(exitCodes.configuration, `--webhook-cert-path ${folder}: ${(error as Error).message}`, { cause: error })
   }
 }
-
-const pairOf = ({ cert, key }: Certificate): KeyPair => ({ cert: String(cert), key: String(key) })
 
 const urlName = ({ name }: WebhooksOptions) => `${objectName(name)}-tsop-run`
 

@@ -4,8 +4,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { Clock, Timer } from '../api/clock.ts'
+import type { Certificate } from '../api/listen.ts'
 import type { Log } from '../resource/log.ts'
-import type { Certificate } from './endpoint.ts'
 
 const LOOK_MS = 10_000
 const FILES = ['tls.crt', 'tls.key']

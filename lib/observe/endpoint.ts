@@ -1,7 +1,8 @@
 /** A small HTTP server for pages that are made at once: metrics and probes. Slow or silent clients are cut off, and never many. */
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Certificate, listen } from '../api/listen.ts'
 
 export interface Page {
   readonly status: number
@@ -24,18 +25,7 @@ export interface Endpoint {
   close(): Promise<void>
 }
 
-export interface Certificate {
-  /** PEM */
-  readonly cert: string | Buffer
-  readonly key: string | Buffer
-}
-
-const HEADERS_MS = 5_000
-const REQUEST_MS = 10_000
-const IDLE_MS = 60_000
-/** How often Node looks whose time is over; by itself every half minute. */
-const LOOK_MS = 1_000
-const MOST_CONNECTIONS = 64
+const LIMITS = { headersMs: 5_000, requestMs: 10_000, idleMs: 60_000, connections: 64 }
 
 /**
  * `:8080`, `127.0.0.1:8080`, `[::1]:8080`; undefined for `0`, which is controller-runtime's word for none.
@@ -55,39 +45,17 @@ export async function serve(
   page: (request: IncomingMessage, url: URL) => Page | undefined | Promise<Page | undefined>,
   tls?: Certificate,
 ): Promise<Endpoint> {
-  // Not imported: the ES module of node:http evaluates undici, 14 MiB of it.
   const answer = (request: IncomingMessage, response: ServerResponse) => void respond(request, response, page)
-  const times = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS, connectionsCheckingInterval: LOOK_MS }
-  const options = { ...times, maxHeaderSize: 16_384 }
-  const server: Server =
-    tls === undefined
-      ? process.getBuiltinModule('node:http').createServer(options, answer)
-      : process
-          .getBuiltinModule('node:https')
-          .createServer({ ...options, ...tls, handshakeTimeout: HEADERS_MS, minVersion: 'TLSv1.2' }, answer)
-  server.maxConnections = MOST_CONNECTIONS
+  const { server, port: at, renew } = await listen({ host, port }, LIMITS, answer, tls)
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // A probe must not keep a process alive that is done.
-    socket.unref()
     socket.once('close', () => sockets.delete(socket))
   })
-  server.on('tlsClientError', (_error, socket) => socket.destroy())
-  server.on('clientError', (_error, socket) => socket.destroy())
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  server.unref()
-  const at = server.address() as AddressInfo
   const shown = host === undefined ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${at.port}`,
-    renew: (certificate) => (server as unknown as { setSecureContext(options: Certificate): void }).setSecureContext(certificate),
+    url: `${tls === undefined ? 'http' : 'https'}://${shown}:${at}`,
+    renew,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
