@@ -63,6 +63,27 @@ describe('tsop-run with handlers that answer the API server', function () {
     expect((await running.ended).code).to.equal(0)
   })
 
+  it("asks them about kinds of Kubernetes in the namespace default, too, which is nobody's home here", async () => {
+    const p = project({
+      'handlers/box.ts': `
+import { Invalid, onReconcile, validates } from 'tsop'
+import { ConfigMap } from 'tsop/kinds'
+export class MapHandler {
+  @validates(ConfigMap) validate(map: ConfigMap) { if (map.data?.size === '10') throw new Invalid('too big') }
+  @onReconcile(ConfigMap) reconcile(map: ConfigMap) { console.log('reconciled', map.metadata.name) }
+}`,
+      'samples/a.json': JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }),
+    })
+    const running = p.start(['--apply', 'samples'])
+    await running.hears(/reconciled a/)
+    const answer = await fetch(`${server(p)}/api/v1/namespaces/default/configmaps`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' }, data: { size: '10' } }),
+    })
+    expect(await answer.text()).to.contain('too big')
+  })
+
   it('refuses a sample that they refuse, and says why', async () => {
     const p = project({ 'samples/a.json': box('a', '10cm') })
     const { code, stderr } = await p.run(['--apply', 'samples'])
