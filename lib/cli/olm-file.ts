@@ -131,10 +131,23 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 function iconOf(icon: string, file: string, shown: string): NonNullable<BundleFacts['icon']> {
   const mediatype = MEDIA_TYPES[extname(icon).toLowerCase()]
   if (mediatype === undefined) throw wrong(`${shown}: icon ${icon}: expected a file that ends with ${Object.keys(MEDIA_TYPES).join(', ')}`)
+  const bytes = read(resolve(dirname(file), icon), (message) => wrong(`${shown}: icon ${icon}: ${message}`))
+  if (bytes.length === 0) throw wrong(`${shown}: icon ${icon}: the file is empty`)
+  if (bytes.length > LARGEST_ICON)
+    throw wrong(
+      `${shown}: icon ${icon}: it has ${Math.ceil(bytes.length / 1024)} KiB; a cluster takes a bundle with one of at most 512 KiB`,
+    )
+  return { base64data: bytes.toString('base64'), mediatype }
+}
+
+/** The ClusterServiceVersion, with the icon as base64, is one object in etcd, which takes 1.5 MiB. */
+const LARGEST_ICON = 512 * 1024
+
+function read(file: string, failed: (message: string) => CliError): Buffer {
   try {
-    return { base64data: readFileSync(resolve(dirname(file), icon)).toString('base64'), mediatype }
+    return readFileSync(file)
   } catch (error) {
-    throw wrong(`${shown}: icon ${icon}: ${(error as Error).message}`)
+    throw failed((error as Error).message)
   }
 }
 

@@ -51,6 +51,19 @@ describe('what is said about an operator', () => {
     })
   })
 
+  it('has an icon that a cluster can take', () => {
+    write('olm.yaml', 'icon: icon.png')
+    write('icon.png', '')
+    expect(() => facts()).to.throw(CliError, 'olm.yaml: icon icon.png: the file is empty')
+    write('icon.png', 'x'.repeat(512 * 1024 + 1))
+    expect(() => facts()).to.throw(
+      CliError,
+      'olm.yaml: icon icon.png: it has 513 KiB; a cluster takes a bundle with one of at most 512 KiB',
+    )
+    write('icon.png', 'x'.repeat(512 * 1024))
+    expect(facts().icon?.mediatype).to.equal('image/png')
+  })
+
   it('is refused where it holds no fields at all', () => {
     write('olm.yaml', '- displayName: Shop')
     expect(() => facts()).to.throw(CliError, /^olm\.yaml: expected fields such as displayName, each with its value$/)
