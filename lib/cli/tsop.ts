@@ -5,10 +5,12 @@ import { COMMANDS, commandsHelp } from './commands.ts'
 import { exitCodes } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
 import { requireNode } from './node-version.ts'
+import { tellUnsettled } from './unsettled.ts'
 
 const ALIASES: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version', '--help': 'help', '-h': 'help' }
 
 requireNode('tsop')
+tellUnsettled('tsop')
 process.exit(await tsop(process.argv.slice(2)))
 
 async function tsop([word, ...rest]: readonly string[]): Promise<number> {

@@ -157,6 +157,13 @@ describe('tsop generate', function () {
     )
   })
 
+  it('says so where a file never ends to load', async () => {
+    project.write('handlers/shop.ts', 'await new Promise(() => {})')
+    const { code, stderr } = await tsop('crds')
+    expect(code).to.equal(13)
+    expect(stderr).to.match(/^tsop: ended before it was done: something never settles, such as an await at the top of a handler file$/m)
+  })
+
   it('says so where there is nothing to define', async () => {
     project.write(
       'handlers/shop.ts',
