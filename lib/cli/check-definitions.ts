@@ -4,11 +4,19 @@ import { Client } from '../api/client.ts'
 import { type Clock, systemClock } from '../api/clock.ts'
 import { StatusError } from '../api/status-error.ts'
 import { type CustomResourceDefinition, kind } from '../resource/kind.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
 
 const Definition = kind<CustomResourceDefinition>('apiextensions.k8s.io/v1', 'CustomResourceDefinition', {
   plural: 'customresourcedefinitions',
   scope: 'Cluster',
 })
+
+/** @throws CliError with a line for each thing that it refuses */
+export async function checkDefinitions(definitions: readonly CustomResourceDefinition[]): Promise<void> {
+  const errors = definitions.length === 0 ? [] : await definitionErrors(definitions)
+  if (errors.length === 0) return
+  throw new CliError(exitCodes.configuration, `an API server would refuse this:\n${errors.map((line) => `  ${line}`).join('\n')}`)
+}
 
 /** A line for each thing that it refuses, naming the field as its author wrote it. Empty: it takes all of them. */
 export async function definitionErrors(definitions: readonly CustomResourceDefinition[], clock: Clock = systemClock): Promise<string[]> {

@@ -1,6 +1,7 @@
 /** `tsop-run` without `--watch`: one process, from the first signal to the last clean-up. */
 
 import { kindName } from '../resource/kind.ts'
+import { bundled } from './bundled.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type LoadedHandler, loadHandlers } from './load-handlers.ts'
 import type { Options } from './options.ts'
@@ -12,7 +13,9 @@ export async function run(options: Options): Promise<ExitCode> {
   const cwd = process.cwd()
   const load = () => loadHandlers(options.paths, { cwd, used: reportUsed })
   if (options.check) {
-    process.stdout.write(checked(await load()))
+    const handlers = await load()
+    await check(handlers)
+    process.stdout.write(listed(handlers))
     return exitCodes.ok
   }
   const { signal, dispose } = stopSignal()
@@ -36,6 +39,14 @@ export async function run(options: Options): Promise<ExitCode> {
   }
 }
 
-function checked(handlers: readonly LoadedHandler[]): string {
+/** What an API server would refuse later. A bundle has no embedded one that could be asked. */
+async function check(handlers: readonly LoadedHandler[]): Promise<void> {
+  if (bundled() !== undefined) return
+  const { definitionsOf } = await import('../generate/crds.ts')
+  const { checkDefinitions } = await import('./check-definitions.ts')
+  await checkDefinitions(definitionsOf(handlers.map(({ spec }) => spec)))
+}
+
+function listed(handlers: readonly LoadedHandler[]): string {
   return handlers.map(({ spec }) => `${kindName(spec.kind)}: ${spec.className} in ${spec.file}\n`).join('')
 }

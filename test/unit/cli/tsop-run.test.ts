@@ -83,6 +83,23 @@ describe('tsop-run, the real process', function () {
       expect(stderr).to.equal('tsop-run: handlers/a.ts:3:5: syntax error: Expected "}" but found "2"\n  3 |   b 2,\n          ^\n')
     })
 
+    it('checks the definitions as an API server would', async () => {
+      const p = project({
+        'handlers/a.ts': `
+import { onReconcile, resource, z } from 'tsop'
+const rule = { rule: 'self.size > 0 &&' }
+const Box = resource({ group: 'example.com', version: 'v1', kind: 'Box', spec: z.object({ size: z.int() }).meta({ 'x-kubernetes-validations': [rule] }) })
+export class BoxHandler {
+  @onReconcile(Box)
+  reconcile() {}
+}
+`,
+      })
+      const { code, stdout, stderr } = await p.run(['--check'])
+      expect([code, stdout]).to.deep.equal([3, ''])
+      expect(stderr).to.contain('an API server would refuse this').and.to.contain('Box: spec.x-kubernetes-validations[0].rule')
+    })
+
     it('names the line of a handler that throws while loading', async () => {
       const p = project({ 'handlers/a.ts': '\nthrow new Error("DB_URL is not set")' })
       const { code, stderr } = await p.run(['--check'])
