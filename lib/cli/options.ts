@@ -49,7 +49,7 @@ export const OPTIONS = [
     name: 'watch',
     sentence: 'Restart when a handler file or a manifest of --apply changes; while the new code does not load, the old keeps running.',
   },
-  { name: 'check', sentence: 'Load the handlers, say what is wrong with them, and exit; no cluster is needed.' },
+  { name: 'check', sentence: 'Load the handlers, say what is wrong with them and their definitions, and exit; no cluster is needed.' },
   {
     name: 'name',
     value: 'NAME',
