@@ -100,8 +100,7 @@ async function answerTo(service: WebhookService, memory: Memory, request: Incomi
   const parts: Buffer[] = []
   let size = 0
   try {
-    // Whoever sends too much is to hear so: by itself the loop would take the connection down with it.
-    for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const part of request as AsyncIterable<Buffer>) {
       if (size + part.length > MOST_BYTES) return TOO_LARGE
       if (!memory.read.tryTake(part.length)) return refuse(503, 'too much is being read at once')
       size += part.length
