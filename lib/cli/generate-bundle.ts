@@ -8,6 +8,7 @@ import { BundleError, widened } from '../generate/csv.ts'
 import type { Manifest } from '../generate/operator.ts'
 import { UnknownPluralError } from '../generate/permissions.ts'
 import { rulesOf } from '../generate/rules.ts'
+import { checkDefinitions } from './check-definitions.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { DEPLOYMENT_OPTIONS, deployModel } from './generate-deploy.ts'
 import type { Generator, GeneratorInput } from './generator.ts'
@@ -48,9 +49,10 @@ export const bundle: Generator = {
         'What to say about the operator; by default olm.yaml in the folder of the handlers, or above it, up to that of package.json.',
     },
   ],
-  generate(input) {
+  async generate(input) {
     try {
       const model = bundleModel(input)
+      await checkDefinitions(definitionsOf(model.specs))
       const files = bundleFiles(model)
       for (const line of remarks(model)) process.stderr.write(`${line}\n`)
       return files

@@ -133,6 +133,24 @@ describe('tsop generate', function () {
     expect(read('config/deploy/install.yaml')).to.include('image: shop:1.2.3_build.1\n')
   })
 
+  it('takes the same image everywhere where --image names no tag, and none that cannot be', async () => {
+    await tsop('deploy', '--image', 'registry.example.com:5000/team/shop')
+    expect(read('config/deploy/install.yaml')).to.include('image: registry.example.com:5000/team/shop:0.1.0\n')
+    expect(read('config/deploy/helm/values.yaml')).to.match(/repository: registry.example.com:5000\/team\/shop\n +# .*\n +tag: "?0\.1\.0/)
+    for (const image of ['a"b', 'a:b:c', '#x', 'Shop', 'https://a/b']) {
+      const { code, stderr } = await tsop('deploy', '--image', image)
+      expect([code, stderr.includes(`--image ${image}: expected the name of an image`)], image).to.deep.equal([2, true])
+    }
+  })
+
+  for (const what of ['crds', 'deploy'])
+    it(`writes no ${what} with a definition that an API server would refuse`, async () => {
+      project.write('handlers/shop.ts', handler({ size: "z.int().meta({ 'x-kubernetes-validations': [{ rule: 'self >' }] })" }))
+      const { code, stderr } = await tsop(what)
+      expect(code).to.equal(3)
+      expect(stderr).to.include('an API server would refuse this').and.to.include('Shop: spec.size.x-kubernetes-validations[0].rule')
+    })
+
   it('writes where --output says, and names that in the file', async () => {
     await tsop('crds', '-o', 'out dir')
     expect(read('out dir/shops.example.com.yaml')).to.include("`tsop generate crds handlers --output 'out dir'`")
