@@ -42,6 +42,7 @@ describe('the version of Node.js', () => {
           'node:util',
           './nearest.ts',
           './node-version.ts',
+          './unsettled.ts',
         ]
         for (const loaded of stdout.trim().split('\n')) expect(harmless).to.include(loaded)
       } finally {
