@@ -66,24 +66,8 @@ describe('the overlay for cert-manager of tsop generate deploy', function () {
 
 /** As cert-manager defines its Certificate; its Issuer may be anything here. */
 async function definitions(t: World): Promise<void> {
-  await t.apply(`${PROJECT}test/unit/generate/fixtures/cert-manager/certificates.yaml`, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'issuers.cert-manager.io' },
-    spec: {
-      group: 'cert-manager.io',
-      scope: 'Namespaced',
-      names: { plural: 'issuers', kind: 'Issuer' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  })
+  const folder = `${PROJECT}test/unit/generate/fixtures/cert-manager`
+  await t.apply(`${folder}/certificates.yaml`, `${folder}/issuers.yaml`)
   await t.kubectl('wait', '--for=condition=Established', 'crd/certificates.cert-manager.io', 'crd/issuers.cert-manager.io', '--timeout=30s')
 }
 

@@ -75,26 +75,8 @@ describe('the charts of tsop generate deploy', function () {
     const name = 'x-crate-operator'
 
     before(async () => {
-      const issuer = {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: { name: 'issuers.cert-manager.io' },
-        spec: {
-          group: 'cert-manager.io',
-          scope: 'Namespaced',
-          names: { plural: 'issuers', kind: 'Issuer' },
-          versions: [
-            {
-              name: 'v1',
-              served: true,
-              storage: true,
-              schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-            },
-          ],
-        },
-      }
-      await kubectl('apply', '-f', '-', JSON.stringify(issuer))
-      await kubectl('apply', '-f', `${PROJECT}test/unit/generate/fixtures/cert-manager/certificates.yaml`)
+      for (const file of ['certificates', 'issuers'])
+        await kubectl('apply', '-f', `${PROJECT}test/unit/generate/fixtures/cert-manager/${file}.yaml`)
       await kubectl('wait', '--for=condition=Established', 'crd/certificates.cert-manager.io', 'crd/issuers.cert-manager.io')
     })
 
