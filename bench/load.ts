@@ -74,7 +74,8 @@ interface Result {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'load-'))
-const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
+/** Of the contender that is under load. */
+const ends: (() => unknown)[] = []
 try {
   const results: Result[] = []
   const before = loadavg()[0] ?? 0
@@ -82,10 +83,11 @@ try {
   process.stdout.write(report(results, before))
 } finally {
   await endAll()
+  rmSync(folder, { recursive: true, force: true })
 }
 
 async function endAll(): Promise<void> {
-  for (const end of ends.splice(1).reverse()) await end()
+  for (const end of ends.splice(0).reverse()) await end()
 }
 
 function contenders(): Contender[] {
