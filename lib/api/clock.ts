@@ -56,6 +56,14 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/**
+ * Calls `f` in the next turn of the event loop, after what has come in meanwhile (answers, events, timers): in real time,
+ * whatever a clock says.
+ */
+export function nextTurn(f: () => void): void {
+  setImmediate(f)
+}
+
 /** RFC 3339 to the second, as `metav1.Time`. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`

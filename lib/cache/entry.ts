@@ -9,6 +9,8 @@ export interface Meta {
   readonly resourceVersion: string
   /** Absent for kinds that count no generations (ConfigMap, Secret, …). */
   readonly generation: number | undefined
+  /** What its status says of the generation that was acted on last. */
+  readonly observedGeneration: number | undefined
   /** Whether it has a deletionTimestamp. */
   readonly deleting: boolean
   /** The uid of the owner reference that has `controller: true`. */
@@ -21,6 +23,7 @@ export class Entry extends Block implements Meta {
   readonly uid: string
   readonly resourceVersion: string
   readonly generation: number | undefined
+  readonly observedGeneration: number | undefined
   readonly deleting: boolean
   readonly controllerUid: string | undefined
 
@@ -33,8 +36,15 @@ export class Entry extends Block implements Meta {
     this.uid = metadata.uid
     this.resourceVersion = metadata.resourceVersion
     this.generation = metadata.generation
+    this.observedGeneration = observedGeneration(object)
     this.deleting = metadata.deletionTimestamp !== undefined
     this.controllerUid = metadata.ownerReferences?.find((owner) => owner.controller === true)?.uid
     arena.write(this, JSON.stringify(object))
   }
+}
+
+/** Only a number counts: the status of a kind without a schema may hold anything there. */
+function observedGeneration(object: KubeObject): number | undefined {
+  const observed = (object as { status?: { observedGeneration?: unknown } | null }).status?.observedGeneration
+  return typeof observed === 'number' ? observed : undefined
 }

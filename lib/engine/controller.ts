@@ -250,8 +250,8 @@ export class Controller implements ControllerScope {
     }
     await Promise.all([...this.#sources].map((source) => source.whenSynced(this.signal)))
     if (this.#phase === 'stopped') return
-    this.#phase = 'running'
     for (const key of this.#primaries.store.keys()) this.#enqueueListed(key)
+    this.#phase = 'running'
     this.#o.changed()
     this.#pump()
   }
@@ -442,10 +442,14 @@ export class Controller implements ControllerScope {
     return this.#kind.scope === 'Cluster' ? owner.name : keyOf({ name: owner.name, namespace: object.metadata.namespace })
   }
 
-  /** From the first list, or from one after the watch was interrupted: less urgent than what just happened. */
+  /**
+   * From the first list, or from one after the watch was interrupted. What is as it was left is less urgent than what just happened; what a person
+   * created or changed meanwhile is not.
+   */
   #enqueueListed(key: string): void {
-    const deleting = this.#primaries?.store.meta(key)?.deleting ?? false
-    this.#queue.add(key, deleting ? 'deletion' : 'background')
+    const meta = this.#primaries?.store.meta(key)
+    const isUnseen = this.#kind.status?.observedGeneration && meta?.generation !== meta?.observedGeneration
+    this.#queue.add(key, meta?.deleting ? 'deletion' : isUnseen ? 'change' : 'background')
   }
 
   /** `write`: the version that may turn out to be an own write of the run under way. */

@@ -4,8 +4,11 @@
  * Among keys that are due, the one with the lowest `due + handicap` goes first. The handicap grows as the priority falls, so
  * a deletion overtakes a change, and a change the initial list and retries, but nothing waits for ever: after its
  * handicap has passed even the least urgent key goes before any newcomer.
+ *
+ * Runs that wait for nothing follow each other without the event loop coming to anything else: after a restart that would be one for every object.
+ * So only some milliseconds of each turn of the loop are given away; what is due waits for the next, behind answers, timers and the lease.
  */
-import type { Clock, Timer } from '../api/clock.ts'
+import { type Clock, nextTurn, type Timer } from '../api/clock.ts'
 import type { QueueObserver } from '../resource/observer.ts'
 import { Heap } from './heap.ts'
 
@@ -13,6 +16,9 @@ import { Heap } from './heap.ts'
 export type Priority = 'deletion' | 'change' | 'background'
 
 const HANDICAP_MS: Record<Priority, number> = { deletion: 0, change: 1_000, background: 5_000 }
+
+/** No key is taken later in a turn of the event loop than this after the first. */
+const TURN_MS = 10
 
 interface Entry {
   readonly key: string
@@ -31,6 +37,8 @@ export class WorkQueue {
   /** Keys that are being run, each with what came in meanwhile. */
   readonly #running = new Map<string, { due: number; handicap: number } | undefined>()
   #timer: { timer: Timer; due: number } | undefined
+  /** When the first key was taken in this turn of the event loop. */
+  #turnBegan: number | undefined
   #closed = false
 
   /** `onReady` is called, never from within `take`, when there may be something to take. */
@@ -52,14 +60,20 @@ export class WorkQueue {
     this.#insert(key, due, handicap)
   }
 
-  /** The most urgent key that is due, from now on running; undefined where none is. End it with `done`. */
+  /** The most urgent key that is due, from now on running; undefined where none is, or not in this turn. End it with `done`. */
   take(): string | undefined {
-    this.#promote()
+    const now = this.#clock.monotonic()
+    if (this.#turnBegan !== undefined && now - this.#turnBegan >= TURN_MS) return undefined
+    this.#promote(now)
     const entry = this.#ready.pop()
     if (entry === undefined) return undefined
     this.#entries.delete(entry.key)
     this.#running.set(entry.key, undefined)
-    this.#observer?.taken(entry.key, this.#clock.monotonic() - entry.due)
+    this.#observer?.taken(entry.key, now - entry.due)
+    if (this.#turnBegan === undefined) {
+      this.#turnBegan = now
+      nextTurn(() => this.#endTurn())
+    }
     return entry.key
   }
 
@@ -124,6 +138,11 @@ export class WorkQueue {
     this.#timer = undefined
   }
 
+  #endTurn(): void {
+    this.#turnBegan = undefined
+    if (this.#ready.size > 0 && !this.#closed) this.#onReady()
+  }
+
   #insert(key: string, due: number, handicap: number): void {
     const now = this.#clock.monotonic()
     const old = this.#entries.get(key)
@@ -148,8 +167,7 @@ export class WorkQueue {
   }
 
   /** Moves what has become due from the waiting to the ready. */
-  #promote(): void {
-    const now = this.#clock.monotonic()
+  #promote(now = this.#clock.monotonic()): void {
     for (let entry = this.#waiting.peek(); entry !== undefined && entry.due <= now; entry = this.#waiting.peek()) {
       this.#waiting.pop()
       entry.ready = true

@@ -1,11 +1,34 @@
 import { expect } from 'chai'
-import { handler, Site, settle, stopAll, World } from './world.ts'
+import type { Any } from './fake-api.ts'
+import { Database, FINALIZER, handler, Site, settle, stopAll, World } from './world.ts'
 
 afterEach(stopAll)
 
 const nothing = { reconcile() {} }
 
 describe('an operator that is started (promise 2)', () => {
+  it('goes first to what was deleted, created or changed while no operator was there', async () => {
+    const world = new World()
+    const ready = (observedGeneration: number) => ({ status: { observedGeneration } })
+    world.api.create(Database, 'as-it-was', { spec: {}, ...ready(1) })
+    world.api.create(Database, 'also-as-it-was', { spec: {}, ...ready(1) })
+    world.api.create(Database, 'changed', { spec: {}, ...ready(1) })
+    world.api.edit(Database, 'changed', (db) => {
+      db.spec.size = 2
+    })
+    world.api.create(Database, 'created', { spec: {} })
+    world.api.create(Database, 'odd', { spec: {}, status: { observedGeneration: '1' } })
+    world.api.create(Database, 'deleted', { metadata: { finalizers: [FINALIZER] }, spec: {}, ...ready(1) })
+    world.api.delete(Database, 'deleted')
+    const runs: string[] = []
+    const run = (db: Any) => void runs.push(db.metadata.name)
+    await world.start(handler({ reconcile: run, remove: run }))
+    await settle()
+    expect(runs[0]).to.equal('deleted')
+    expect(runs.slice(1, 4)).to.have.members(['changed', 'created', 'odd'])
+    expect(runs.slice(4)).to.have.members(['as-it-was', 'also-as-it-was'])
+  })
+
   it('refuses two handlers of one kind', async () => {
     const world = new World()
     const error = await world.start(handler(nothing), handler(nothing)).catch((error: Error) => error)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Priority, WorkQueue } from '../../../lib/engine/work-queue.ts'
-import { ManualClock } from '../manual-clock.ts'
+import { ManualClock, settle } from '../manual-clock.ts'
 
 const HANDICAP: Record<Priority, number> = { deletion: 0, change: 1000, background: 5000 }
 
@@ -55,6 +55,41 @@ describe('the work queue (promise 3)', () => {
     q.add('changed', 'change')
     q.add('deleted', 'deletion')
     expect(drain(q)).to.deep.equal(['deleted', 'changed', 'listed'])
+  })
+
+  it('gives away only some milliseconds of a turn of the event loop, and goes on in the next', async () => {
+    const time = { ms: 0 }
+    let calls = 0
+    const q = new WorkQueue({ now: () => 0, monotonic: () => time.ms, after: () => ({ cancel() {} }) }, () => calls++)
+    for (let i = 0; i < 4; i++) q.add(`${i}`, 'change')
+    expect(q.take()).to.be.a('string')
+    time.ms = 9
+    expect(q.take()).to.be.a('string')
+    time.ms = 10
+    expect(q.take()).to.equal(undefined)
+    expect(q.depth).to.equal(2)
+    calls = 0
+    await settle()
+    expect(calls).to.equal(1)
+    expect(q.take()).to.be.a('string')
+    time.ms = 19
+    expect(q.take()).to.be.a('string')
+  })
+
+  it('asks for nothing in the next turn where nothing is due, nor after it was closed', async () => {
+    const { queue: q, ready } = queue()
+    q.add('a', 'change')
+    q.take()
+    ready.calls = 0
+    await settle()
+    expect(ready.calls).to.equal(0)
+    q.add('b', 'change')
+    q.take()
+    q.add('c', 'change')
+    ready.calls = 0
+    q.close()
+    await settle()
+    expect(ready.calls).to.equal(0)
   })
 
   it('lets nothing starve: after its handicap even the least urgent key goes before any newcomer', async () => {
