@@ -110,6 +110,7 @@ describe('generated types', function () {
     const paths = typeFiles(foreign()).map(({ path }) => path)
     expect(paths).to.have.members([
       'certificates.cert-manager.io.ts',
+      'issuers.cert-manager.io.ts',
       'servicemonitors.monitoring.coreos.com.ts',
       'prometheusrules.monitoring.coreos.com.ts',
     ])
