@@ -18,6 +18,8 @@ export interface Target {
   readonly clock: Clock
   /** Asked before bytes leave. */
   readonly mayWrite?: MayWrite | undefined
+  /** Whether requests get sockets of their own beside HTTP/2. */
+  readonly lanes?: boolean | undefined
 }
 
 /** Resolves with a socket on which a request can be sent. `protocols`: what to offer by ALPN. Rejects with the reason; `explain` puts it in words. */
@@ -50,8 +52,12 @@ export function connect(target: Target, settings: TlsSettings, protocols: readon
     }
     const secure = (socket: net.Socket) => {
       if (target.url.protocol !== 'https:') return done(socket)
-      const secured = watch(tls.connect(tlsOptions(target.url, settings, protocols, socket)))
+      const session = sessionOf(settings, target.url)
+      const secured = watch(tls.connect(tlsOptions(target.url, settings, protocols, socket, session))) as tls.TLSSocket
       secured.once('secureConnect', () => done(secured))
+      secured.on('session', (ticket) => {
+        session.ticket = ticket
+      })
     }
     const socket = watch(net.connect({ ...endpoint(target.proxy ?? target.url), keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }))
     const { proxy } = target
@@ -68,14 +74,39 @@ export function endpoint(url: URL): { host: string; port: number } {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
 }
 
-function tlsOptions(url: URL, settings: TlsSettings, protocols: readonly string[], socket: net.Socket): tls.ConnectionOptions {
+/** What one handshake leaves for the next with the same settings: certificates that are read, and a ticket by which the server knows us again. */
+interface Session {
+  readonly secureContext: tls.SecureContext
+  ticket: Buffer | undefined
+}
+
+const sessions = new WeakMap<TlsSettings, Map<string, Session>>()
+
+function sessionOf(settings: TlsSettings, url: URL): Session {
+  const ofSettings = sessions.get(settings) ?? new Map<string, Session>()
+  sessions.set(settings, ofSettings)
+  const there = ofSettings.get(url.host)
+  if (there !== undefined) return there
+  const { ca = trusted(), servername: _s, rejectUnauthorized: _r, ...rest } = settings
+  const session = { secureContext: tls.createSecureContext({ ...rest, ca: [...ca] }), ticket: undefined }
+  ofSettings.set(url.host, session)
+  return session
+}
+
+function tlsOptions(
+  url: URL,
+  { servername, rejectUnauthorized }: TlsSettings,
+  protocols: readonly string[],
+  socket: net.Socket,
+  { secureContext, ticket }: Session,
+): tls.ConnectionOptions {
   const { host } = endpoint(url)
-  const { ca = trusted(), servername, ...rest } = settings
   return {
-    ...rest,
     socket,
     host,
-    ca: [...ca],
+    secureContext,
+    rejectUnauthorized,
+    ...(ticket && { session: ticket }),
     ALPNProtocols: [...protocols],
     // A server's name is sent only where it is one: RFC 6066 allows no addresses.
     ...(servername !== undefined ? { servername } : net.isIP(host) === 0 && { servername: host }),

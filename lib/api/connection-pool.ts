@@ -157,17 +157,18 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   async #open(tls: TlsSettings): Promise<Connection> {
-    const { url, mayWrite } = this.#target
+    const { url, mayWrite, lanes } = this.#target
+    const openHttp1 = async () => guarded(await connect(this.#target, tls, ['http/1.1']))
+    const guarded = (socket: Socket) => (mayWrite === undefined ? socket : guardWrites(socket, mayWrite))
     const socket: Socket & { alpnProtocol?: string | false | null } = await connect(this.#target, tls, ['h2', 'http/1.1'])
     if (socket.alpnProtocol === 'h2') {
-      const guarded = mayWrite === undefined ? socket : new GuardedSocket(socket, mayWrite)
-      const connection = await openHttp2(guarded, url.origin, this.#clock, this)
+      const own = mayWrite === undefined ? socket : new GuardedSocket(socket, mayWrite)
+      const connection = await openHttp2(own, { url, clock: this.#clock, openLane: lanes ? openHttp1 : undefined }, this)
       if (!connection.willTake(false)) throw new Error('it closed the connection at once')
       return connection
     }
     const { Http1Connection } = await import('./http1-connection.ts')
-    const guarded = (socket: Socket) => (mayWrite === undefined ? socket : guardWrites(socket, mayWrite))
-    return new Http1Connection(url, guarded(socket), async () => guarded(await connect(this.#target, tls, ['http/1.1'])), this)
+    return new Http1Connection(url.host, this.#clock, guarded(socket), openHttp1, this)
   }
 
   #notConnected(cause: Error): ConnectionError {

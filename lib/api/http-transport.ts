@@ -1,5 +1,5 @@
 /**
- * The transport to a real API server: HTTP/2 over one connection, HTTP/1.1 where the server offers no more. Certificates are
+ * The transport to a real API server: HTTP/2 over one connection, HTTP/1.1 where the server offers no more or many requests are to come. Certificates are
  * always verified unless the kubeconfig says otherwise.
  */
 
@@ -10,16 +10,26 @@ import { Exchange, type Way } from './exchange.ts'
 import type { MayWrite } from './guarded-socket.ts'
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from './transport.ts'
 
+export interface TransportOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /**
+   * Whether many requests are to come: then they go over HTTP/1.1 on sockets of their own, up to 16, beside the HTTP/2 of watches. Default: one
+   * connection for everything.
+   */
+  readonly lanes?: boolean
+}
+
 /**
  * Connects on the first request. `request` and `stream` reject with `TimeoutError`, `ConnectionError`, the signal's
  * reason, or the error of the cluster's credentials (`ConfigError`). A 401 is answered with renewed credentials once.
  */
-export function createTransport(cluster: Cluster, { clock, random }: { clock: Clock; random: Random }): Transport {
+export function createTransport(cluster: Cluster, { clock, random, lanes }: TransportOptions): Transport {
   const url = new URL(cluster.server)
   const proxy = cluster.proxy === undefined ? undefined : new URL(cluster.proxy)
   const pools: ConnectionPool[] = []
   const open = (mayWrite?: MayWrite): Way => {
-    const pool = new ConnectionPool({ url, proxy, clock, mayWrite }, random)
+    const pool = new ConnectionPool({ url, proxy, clock, mayWrite, lanes }, random)
     pools.push(pool)
     return { cluster, pool, clock, prefix: url.pathname.replace(/\/+$/, '') }
   }

@@ -4,9 +4,11 @@
  */
 
 import http2 from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock, Timer } from './clock.ts'
 import type { Connection, ConnectionEvents, Outgoing, Receiver, Sent } from './connection.ts'
+import { Lanes } from './lanes.ts'
 
 const PING_EVERY_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
@@ -19,13 +21,20 @@ const SESSION_MEMORY = 1024
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 
-/** Resolves once the server has said how much it takes, which is the first thing it says. */
-export function openHttp2(socket: Duplex, origin: string, clock: Clock, events: ConnectionEvents): Promise<Connection> {
+/**
+ * Resolves once the server has said how much it takes, which is the first thing it says. `openLane`: makes a socket to the same server that speaks
+ * HTTP/1.1; absent where everything is to go over this one.
+ */
+export function openHttp2(
+  socket: Duplex,
+  { url, clock, openLane }: { url: URL; clock: Clock; openLane?: (() => Promise<Socket>) | undefined },
+  events: ConnectionEvents,
+): Promise<Connection> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(SETTINGS_TIMEOUT_MS, () => {
       session.destroy(new Error(`it takes connections but says nothing within ${SETTINGS_TIMEOUT_MS / 1000} s`))
     })
-    const session = http2.connect(origin, {
+    const session = http2.connect(url.origin, {
       createConnection: () => socket,
       settings: { initialWindowSize: STREAM_WINDOW, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
@@ -38,7 +47,7 @@ export function openHttp2(socket: Duplex, origin: string, clock: Clock, events: 
     session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
     session.once('remoteSettings', () => {
       timer.cancel()
-      resolve(new Http2Connection(session, clock, events))
+      resolve(new Http2Connection(session, { url, clock, openLane }, events))
     })
   })
 }
@@ -47,6 +56,7 @@ class Http2Connection implements Connection {
   readonly #session: http2.ClientHttp2Session
   readonly #clock: Clock
   readonly #events: ConnectionEvents
+  readonly #lanes: Lanes | undefined
   /** All requests under way, and those of them that last. */
   #open = 0
   #streams = 0
@@ -60,10 +70,16 @@ class Http2Connection implements Connection {
   #pinging = false
   #timer: Timer | undefined
 
-  constructor(session: http2.ClientHttp2Session, clock: Clock, events: ConnectionEvents) {
+  constructor(
+    session: http2.ClientHttp2Session,
+    { url, clock, openLane }: { url: URL; clock: Clock; openLane?: (() => Promise<Socket>) | undefined },
+    events: ConnectionEvents,
+  ) {
     this.#session = session
     this.#clock = clock
     this.#events = events
+    const own = { answered: () => this.#hasAnswered(), freed: () => this.#freed() }
+    this.#lanes = openLane && new Lanes(url.host, clock, openLane, own)
     this.#limit = streamLimit(session.remoteSettings)
     session.on('remoteSettings', (settings) => {
       this.#limit = streamLimit(settings)
@@ -91,6 +107,12 @@ class Http2Connection implements Connection {
   }
 
   send(outgoing: Outgoing, receiver: Receiver): Sent {
+    this.#keepChecking()
+    const lane = outgoing.stream ? undefined : this.#lanes?.take()
+    return lane === undefined ? this.#sendHere(outgoing, receiver) : lane.send(outgoing, receiver)
+  }
+
+  #sendHere(outgoing: Outgoing, receiver: Receiver): Sent {
     const { body } = outgoing
     const headers: http2.OutgoingHttpHeaders = {
       ':method': outgoing.method,
@@ -104,13 +126,11 @@ class Http2Connection implements Connection {
     if (body !== undefined) stream.end(body)
     this.#open++
     if (outgoing.stream) this.#streams++
-    this.#keepChecking()
 
     let done = false
     let failure: Error | undefined
     stream.on('response', (headers) => {
-      this.#answered = true
-      this.#events.answered()
+      this.#hasAnswered()
       if (!done) receiver.response(headers[':status'] ?? 0, plainHeaders(headers))
     })
     stream.on('end', () => {
@@ -129,8 +149,7 @@ class Http2Connection implements Connection {
         done = true
         receiver.fail(this.#error ?? failure ?? new Error('the connection was closed'), this.#isUntouched(stream))
       }
-      this.#events.freed()
-      if (this.#ended && this.#open === 0) this.#events.closed(this)
+      this.#freed()
     })
     const flow = () => {
       stream.on('data', (chunk: Buffer) => {
@@ -155,6 +174,7 @@ class Http2Connection implements Connection {
   }
 
   check(): void {
+    this.#lanes?.drop()
     if (!this.#ended) this.#ping()
   }
 
@@ -166,6 +186,17 @@ class Http2Connection implements Connection {
   destroy(): void {
     this.#end(true)
     this.#session.destroy()
+    this.#lanes?.destroy()
+  }
+
+  #hasAnswered(): void {
+    this.#answered = true
+    this.#events.answered()
+  }
+
+  #freed(): void {
+    this.#events.freed()
+    this.#tellClosed()
   }
 
   #end(wanted = false): void {
@@ -173,8 +204,13 @@ class Http2Connection implements Connection {
     this.#ended = true
     const isBroken = !wanted && !this.#answered
     this.#events.ended(this, isBroken ? (this.#error ?? new Error('the connection was closed')) : undefined)
+    this.#lanes?.retire()
+    this.#tellClosed()
+  }
+
+  #tellClosed(): void {
     // Node closes an idle session by itself then. Its 'close' is not waited for: it comes only when the server closes the socket too.
-    if (this.#open === 0) this.#events.closed(this)
+    if (this.#ended && this.#open === 0 && !this.#lanes?.size) this.#events.closed(this)
   }
 
   /** As long as something is under way or was lately, also when the session no longer takes anything new. */
@@ -195,6 +231,7 @@ class Http2Connection implements Connection {
     const giveUp = this.#clock.after(PING_TIMEOUT_MS, () => {
       this.#error ??= new Error(`no answer to a PING within ${PING_TIMEOUT_MS / 1000} s`)
       this.#session.destroy(this.#error)
+      this.#lanes?.destroy(this.#error)
     })
     this.#session.ping(() => {
       this.#pinging = false

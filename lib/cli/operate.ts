@@ -51,7 +51,7 @@ export async function operate(
   const cluster = kubeconfig === undefined ? await findCluster(options) : await embeddedCluster(kubeconfig)
   if (cluster.insecure) log.warn({ server: cluster.server }, 'the certificate of the API server is not verified (insecure-skip-tls-verify)')
   const name = options.name ?? operatorName(options.paths, cwd)
-  const wire = createTransport(cluster, { clock: systemClock, random: systemRandom })
+  const wire = createTransport(cluster, { clock: systemClock, random: systemRandom, lanes: true })
   undo.push(() => wire.close())
   const looks = await observability({ options: options.observe, once: options.once, name, cluster, transport: wire, signal, log }, undo)
   const { transport } = looks
