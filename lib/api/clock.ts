@@ -56,6 +56,9 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** Taken when this is loaded: a test may put fake timers in its place later. */
+const { setImmediate } = globalThis
+
 /**
  * Calls `f` in the next turn of the event loop, after what has come in meanwhile (answers, events, timers): in real time,
  * whatever a clock says.

@@ -25,6 +25,7 @@ export interface Target {
 /** Resolves with a socket on which a request can be sent. `protocols`: what to offer by ALPN. Rejects with the reason; `explain` puts it in words. */
 export function connect(target: Target, settings: TlsSettings, protocols: readonly string[]): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
+    const context = target.url.protocol === 'https:' ? contextOf(settings) : undefined
     let current: net.Socket | undefined
     const timer = target.clock.after(CONNECT_TIMEOUT_MS, () => fail(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)))
     const fail = (cause: Error) => {
@@ -51,13 +52,9 @@ export function connect(target: Target, settings: TlsSettings, protocols: readon
       resolve(socket)
     }
     const secure = (socket: net.Socket) => {
-      if (target.url.protocol !== 'https:') return done(socket)
-      const session = sessionOf(settings, target.url)
-      const secured = watch(tls.connect(tlsOptions(target.url, settings, protocols, socket, session))) as tls.TLSSocket
+      if (context === undefined) return done(socket)
+      const secured = watch(tls.connect(tlsOptions(target.url, settings, protocols, socket, context)))
       secured.once('secureConnect', () => done(secured))
-      secured.on('session', (ticket) => {
-        session.ticket = ticket
-      })
     }
     const socket = watch(net.connect({ ...endpoint(target.proxy ?? target.url), keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS }))
     const { proxy } = target
@@ -74,23 +71,16 @@ export function endpoint(url: URL): { host: string; port: number } {
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port }
 }
 
-/** What one handshake leaves for the next with the same settings: certificates that are read, and a ticket by which the server knows us again. */
-interface Session {
-  readonly secureContext: tls.SecureContext
-  ticket: Buffer | undefined
-}
+const contexts = new WeakMap<TlsSettings, tls.SecureContext>()
 
-const sessions = new WeakMap<TlsSettings, Map<string, Session>>()
-
-function sessionOf(settings: TlsSettings, url: URL): Session {
-  const ofSettings = sessions.get(settings) ?? new Map<string, Session>()
-  sessions.set(settings, ofSettings)
-  const there = ofSettings.get(url.host)
+/** Made once of the same settings: reading certificates takes longer than a handshake. Throws where they cannot be read. */
+function contextOf(settings: TlsSettings): tls.SecureContext {
+  const there = contexts.get(settings)
   if (there !== undefined) return there
   const { ca = trusted(), servername: _s, rejectUnauthorized: _r, ...rest } = settings
-  const session = { secureContext: tls.createSecureContext({ ...rest, ca: [...ca] }), ticket: undefined }
-  ofSettings.set(url.host, session)
-  return session
+  const context = tls.createSecureContext({ ...rest, ca: [...ca] })
+  contexts.set(settings, context)
+  return context
 }
 
 function tlsOptions(
@@ -98,7 +88,7 @@ function tlsOptions(
   { servername, rejectUnauthorized }: TlsSettings,
   protocols: readonly string[],
   socket: net.Socket,
-  { secureContext, ticket }: Session,
+  secureContext: tls.SecureContext,
 ): tls.ConnectionOptions {
   const { host } = endpoint(url)
   return {
@@ -106,7 +96,6 @@ function tlsOptions(
     host,
     secureContext,
     rejectUnauthorized,
-    ...(ticket && { session: ticket }),
     ALPNProtocols: [...protocols],
     // A server's name is sent only where it is one: RFC 6066 allows no addresses.
     ...(servername !== undefined ? { servername } : net.isIP(host) === 0 && { servername: host }),
@@ -136,6 +125,7 @@ const REASONS: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the CA of the kubeconfig',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet (is the clock right?)',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it wants a client certificate',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS (http:// instead of https://?)',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS (http:// instead of https://?)',
 }

@@ -3,6 +3,7 @@
  * certificates changed, or when watches hold most of its places. Failing attempts back off for everybody together.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
 import type { Clock, Random, Timer } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
@@ -14,6 +15,11 @@ import { ConnectionError } from './status-error.ts'
 
 const FIRST_BACKOFF_MS = 250
 const LONGEST_BACKOFF_MS = 5000
+
+type Negotiated = Socket & { readonly alpnProtocol?: string | false | null }
+
+/** Sockets outlive the runs whose requests opened them, and must not hold on to them, nor act in their name. */
+const outside: <T>(f: () => T) => T = AsyncLocalStorage.snapshot()
 
 export interface Waiter {
   readonly streaming: boolean
@@ -139,7 +145,7 @@ export class ConnectionPool implements ConnectionEvents {
     }
     this.#connecting = true
     const tls = this.#tls
-    this.#open(tls).then(
+    outside(() => this.#open(tls)).then(
       (connection) => {
         this.#connecting = false
         this.#connections.push(connection)
@@ -158,12 +164,19 @@ export class ConnectionPool implements ConnectionEvents {
 
   async #open(tls: TlsSettings): Promise<Connection> {
     const { url, mayWrite, lanes } = this.#target
-    const openHttp1 = async () => guarded(await connect(this.#target, tls, ['http/1.1']))
+    const open = (protocols: readonly string[]): Promise<Negotiated> => outside(() => connect(this.#target, tls, protocols))
     const guarded = (socket: Socket) => (mayWrite === undefined ? socket : guardWrites(socket, mayWrite))
-    const socket: Socket & { alpnProtocol?: string | false | null } = await connect(this.#target, tls, ['h2', 'http/1.1'])
+    const openHttp1 = async () => guarded(await open(['http/1.1']))
+    const socket = await open(['h2', 'http/1.1'])
     if (socket.alpnProtocol === 'h2') {
+      const openLane = async () => {
+        const socket = await open(['http/1.1'])
+        if (socket.alpnProtocol === 'http/1.1') return guarded(socket)
+        socket.destroy()
+        throw new Error('it speaks HTTP/2 only')
+      }
       const own = mayWrite === undefined ? socket : new GuardedSocket(socket, mayWrite)
-      const connection = await openHttp2(own, { url, clock: this.#clock, openLane: lanes ? openHttp1 : undefined }, this)
+      const connection = await openHttp2(own, { url, clock: this.#clock, openLane: lanes ? openLane : undefined }, this)
       if (!connection.willTake(false)) throw new Error('it closed the connection at once')
       return connection
     }

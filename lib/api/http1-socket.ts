@@ -1,21 +1,30 @@
 /**
  * HTTP/1.1 on a socket: one request after the other. Node.js' own client makes four objects with events of their own of each request, which
- * is more work than all the rest of it (docs/decisions/0029-http1-sockets.md); what is read is left to a parser from a library.
+ * is more work than all the rest of it (docs/decisions/0029-http1-sockets.md).
  */
 
 import type { Socket } from 'node:net'
-import { HTTPParser } from 'http-parser-js'
 import type { Clock } from './clock.ts'
 import type { Outgoing, Receiver, Sent } from './connection.ts'
+import { type AnswerListener, Http1Answer } from './http1-answer.ts'
 
-/** Servers and balancers close a socket at rest after a minute or more: one that is used just then would leave it open whether the request was done. */
+/**
+ * Servers and balancers close a socket at rest after a minute or more, if they do not say less: one that is used just then would leave it open whether the
+ * request was done.
+ */
 const REST_MS = 20_000
+/** How much earlier than the server this side is to think that a socket has rested too long. */
+const REST_MARGIN_MS = 1_000
+/** So much is handed to the socket at once: what it cannot send it would keep, and send later without asking. */
+const PIECE_BYTES = 64 << 10
 
 export interface SocketEvents {
   /** The server answers. */
   answered(): void
   /** A request has ended, and what it used can be used again, or is gone. */
   freed(): void
+  /** A socket that was used is gone without having ever got an answer. */
+  inVain?(): void
 }
 
 /** The sockets of one connection: those at rest, and those in use. */
@@ -47,7 +56,8 @@ export class Http1Sockets {
   /** One at rest, to be used at once. */
   take(): Http1Socket | undefined {
     for (let last = this.#resting.pop(); last !== undefined; last = this.#resting.pop()) {
-      if (last.socket.isOpen && this.#clock.monotonic() - last.since < REST_MS) return last.socket
+      const restedMs = this.#clock.monotonic() - last.since
+      if (last.socket.isOpen && restedMs < Math.min(REST_MS, last.socket.restMs)) return last.socket
       last.socket.destroy()
     }
     return undefined
@@ -55,18 +65,23 @@ export class Http1Sockets {
 
   /** Takes a socket over that has just been opened: to be used at once, or to `rest`. */
   add(socket: Socket): Http1Socket {
+    const unused = () => {
+      if (this.#retired) added.destroy()
+      else this.rest(added)
+    }
     const added: Http1Socket = new Http1Socket(socket, this.#host, {
       answered: () => this.#events.answered(),
+      unused,
       done: () => {
-        if (this.#retired) added.destroy()
-        else this.rest(added)
+        unused()
         this.#events.freed()
       },
-      closed: () => {
+      closed: (inVain) => {
         this.#all.delete(added)
+        if (inVain) this.#events.inVain?.()
         const at = this.#resting.findIndex(({ socket }) => socket === added)
         if (at >= 0) this.#resting.splice(at, 1)
-        else this.#events.freed()
+        this.#events.freed()
       },
     })
     this.#all.add(added)
@@ -96,41 +111,45 @@ export class Http1Sockets {
 
 interface OwnEvents {
   answered(): void
+  /** Nothing was sent: another request may use it. */
+  unused(): void
   /** The answer is there, and another request may follow. */
   done(): void
-  closed(): void
+  /** `inVain`: it was used, and never got an answer. */
+  closed(inVain: boolean): void
 }
 
 interface Current {
   readonly receiver: Receiver
   readonly method: string
-  readonly stream: boolean
   /** Not the first on its socket. */
   readonly reused: boolean
+  readonly answer: Http1Answer
   /** Of a stream that nobody reads yet. */
   held: Buffer[] | undefined
   answered: boolean
-  complete: boolean
 }
 
 export class Http1Socket {
   readonly #socket: Socket
   readonly #host: string
   readonly #events: OwnEvents
-  readonly #parser = new HTTPParser(HTTPParser.RESPONSE)
   #current: Current | undefined
   #used = false
-  #keepsAlive = true
+  /** Part of a request is still to be written. */
+  #sending = false
+  #answered = false
+  #reusable = true
   #error: Error | undefined
+  /** How long the server keeps it at rest, as far as it says so. */
+  restMs = Number.POSITIVE_INFINITY
 
   constructor(socket: Socket, host: string, events: OwnEvents) {
     this.#socket = socket
     this.#host = host
     this.#events = events
-    this.#listen()
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
-    // Without a length the answer ends with the socket.
-    socket.on('end', () => this.#parser.finish())
+    socket.on('end', () => this.#finish())
     socket.on('error', (error) => {
       this.#error ??= error
     })
@@ -144,21 +163,18 @@ export class Http1Socket {
 
   /** Throws what `beforeSend` throws, or for what no header may hold; then nothing was sent. */
   send(outgoing: Outgoing, receiver: Receiver): Sent {
-    const { method, stream } = outgoing
-    const bytes = requestBytes(outgoing, this.#host)
-    outgoing.beforeSend?.()
+    const bytes = this.#prepare(outgoing)
     const current: Current = {
       receiver,
-      method,
-      stream,
+      method: outgoing.method,
       reused: this.#used,
-      held: stream ? [] : undefined,
+      answer: new Http1Answer(this.#listener(receiver, outgoing.stream)),
+      held: outgoing.stream ? [] : undefined,
       answered: false,
-      complete: false,
     }
     this.#used = true
     this.#current = current
-    this.#socket.write(bytes)
+    this.#write(bytes, 0)
     return {
       flow: () => this.#flow(current),
       cancel: () => {
@@ -175,63 +191,89 @@ export class Http1Socket {
     this.#socket.destroy()
   }
 
-  #listen(): void {
-    const parser = this.#parser
-    let passing = false
-    parser[HTTPParser.kOnHeadersComplete] = ({ statusCode, headers, shouldKeepAlive }) => {
-      // 100, 103 and the like: the answer is still to come. Nobody asked for an upgrade (101).
-      passing = statusCode < 200
-      const current = this.#current
-      if (current === undefined || statusCode === 101) this.destroy(new Error('the server said something that nobody asked for'))
-      else if (!passing) {
-        this.#keepsAlive = shouldKeepAlive && !current.stream
-        current.answered = true
+  #prepare(outgoing: Outgoing): Buffer {
+    try {
+      const bytes = requestBytes(outgoing, this.#host)
+      outgoing.beforeSend?.()
+      return bytes
+    } catch (error) {
+      this.#events.unused()
+      throw error
+    }
+  }
+
+  #write(bytes: Buffer, from: number): void {
+    const to = from + PIECE_BYTES
+    this.#sending = to < bytes.length
+    if (this.#sending) this.#socket.write(bytes.subarray(from, to), (error) => error || this.#write(bytes, to))
+    else this.#socket.write(from === 0 ? bytes : bytes.subarray(from))
+  }
+
+  #listener(receiver: Receiver, stream: boolean): AnswerListener {
+    return {
+      head: (status, headers, reusable) => {
+        this.#reusable = reusable && !stream
+        const seconds = /(?:^|[ ,])timeout=(\d+)/i.exec(headers['keep-alive'] ?? '')?.[1]
+        if (seconds !== undefined) this.restMs = Number(seconds) * 1000 - REST_MARGIN_MS
+        if (this.#current !== undefined) this.#current.answered = true
+        this.#answered = true
         this.#events.answered()
-        current.receiver.response(statusCode, plainHeaders(headers))
-        if (current.held !== undefined) this.#socket.pause()
-      }
-    }
-    parser[HTTPParser.kOnBody] = (chunk, offset, length) => {
-      const data = chunk.subarray(offset, offset + length)
-      const current = this.#current
-      if (current?.held !== undefined) current.held.push(data)
-      else current?.receiver.data(data)
-    }
-    parser[HTTPParser.kOnMessageComplete] = () => {
-      const current = this.#current
-      if (passing || current === undefined) return
-      current.complete = true
-      if (current.held === undefined) this.#end(current)
+        receiver.response(status, headers)
+        if (this.#current?.held !== undefined) this.#socket.pause()
+      },
+      body: (chunk) => {
+        const held = this.#current?.held
+        if (held !== undefined) held.push(chunk)
+        else if (this.#current !== undefined) receiver.data(chunk)
+      },
+      // Told when the whole piece has been read, or what else is in it would be taken for the next answer.
+      end: () => {},
     }
   }
 
   #read(chunk: Buffer): void {
-    const read = this.#current === undefined ? new Error('the server said something that nobody asked for') : this.#parser.execute(chunk)
-    if (read instanceof Error) this.destroy(read)
+    const current = this.#current
+    try {
+      if (current === undefined || current.answer.isDone) throw new Error('it says something that nobody asked for')
+      const read = current.answer.read(chunk)
+      if (read < chunk.length) this.#reusable = false
+    } catch (error) {
+      this.destroy(error as Error)
+      return
+    }
+    this.#endWhereDone(current)
+  }
+
+  /** The other side has ended the connection. */
+  #finish(): void {
+    const current = this.#current
+    if (current === undefined) return
+    current.answer.close()
+    this.#endWhereDone(current)
+  }
+
+  #endWhereDone(current: Current): void {
+    if (this.#current !== current || !current.answer.isDone || current.held !== undefined) return
+    this.#current = undefined
+    current.receiver.end()
+    if (this.#reusable && !this.#sending) this.#events.done()
+    else this.#socket.destroy()
   }
 
   #flow(current: Current): void {
     const { held } = current
     if (held === undefined || this.#current !== current) return
     current.held = undefined
-    for (const chunk of held) current.receiver.data(chunk)
-    // A receiver may have had enough.
-    if (this.#current !== current) return
-    if (current.complete) this.#end(current)
-    else this.#socket.resume()
-  }
-
-  #end(current: Current): void {
-    this.#current = undefined
-    current.receiver.end()
-    if (this.#keepsAlive) this.#events.done()
-    else this.#socket.destroy()
+    // A receiver may have had enough before the end.
+    for (const chunk of held) if (this.#current === current) current.receiver.data(chunk)
+    this.#endWhereDone(current)
+    if (this.#current === current) this.#socket.resume()
   }
 
   #closed(): void {
     const current = this.#current
     this.#current = undefined
-    this.#events.closed()
+    this.#events.closed(this.#used && !this.#answered)
     if (current === undefined) return
     // A server may close a socket at rest just when it is used again: harmless for what changes nothing.
     const untouched = current.reused && current.method === 'GET' && !current.answered
@@ -260,16 +302,4 @@ function requestBytes({ method, path, headers, authentication, body }: Outgoing,
 function headerLine(name: string, value: string): string {
   if (!/^[\t -~\x80-\xff]*$/.test(value)) throw new TypeError(`the header ${name} has a character that no header may have`)
   return `${name}: ${value}\r\n`
-}
-
-/** Names in lower case; a header that came several times as one text. */
-function plainHeaders(headers: readonly string[]): Record<string, string> {
-  const plain: Record<string, string> = {}
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = (headers[i] as string).toLowerCase()
-    const value = headers[i + 1] as string
-    const before = plain[name]
-    plain[name] = before === undefined ? value : `${before}, ${value}`
-  }
-  return plain
 }

@@ -13,6 +13,8 @@ import { Lanes } from './lanes.ts'
 const PING_EVERY_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
 const SETTINGS_TIMEOUT_MS = 10_000
+/** A server ends a session on which nothing is asked for some 90 s (kube-apiserver), whatever goes on beside it. */
+const USE_EVERY_MS = 45_000
 /** A list of many megabytes, and many watches beside it, without waiting for window updates. */
 const STREAM_WINDOW = 8 << 20
 const SESSION_WINDOW = 64 << 20
@@ -39,11 +41,14 @@ export function openHttp2(
       settings: { initialWindowSize: STREAM_WINDOW, enablePush: false },
       maxSessionMemory: SESSION_MEMORY,
     })
-    session.on('error', reject)
-    session.once('close', () => {
+    const failed = (error: Error) => {
       timer.cancel()
-      reject(new Error('the connection was closed'))
-    })
+      reject(error)
+    }
+    session.on('error', failed)
+    session.once('close', () => failed(new Error('the connection was closed')))
+    // With TLS 1.3 a server refuses a client's certificate when this side has done its handshake; the session does not tell.
+    socket.once('error', failed)
     session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
     session.once('remoteSettings', () => {
       timer.cancel()
@@ -67,6 +72,8 @@ class Http2Connection implements Connection {
   #lastStream = Number.POSITIVE_INFINITY
   #answered = false
   #used = false
+  /** When the last request went over the session itself. */
+  #usedAt = 0
   #pinging = false
   #timer: Timer | undefined
 
@@ -108,7 +115,8 @@ class Http2Connection implements Connection {
 
   send(outgoing: Outgoing, receiver: Receiver): Sent {
     this.#keepChecking()
-    const lane = outgoing.stream ? undefined : this.#lanes?.take()
+    const isDue = this.#open === 0 && this.#clock.monotonic() - this.#usedAt >= USE_EVERY_MS
+    const lane = outgoing.stream || isDue ? undefined : this.#lanes?.take()
     return lane === undefined ? this.#sendHere(outgoing, receiver) : lane.send(outgoing, receiver)
   }
 
@@ -126,6 +134,7 @@ class Http2Connection implements Connection {
     if (body !== undefined) stream.end(body)
     this.#open++
     if (outgoing.stream) this.#streams++
+    this.#usedAt = this.#clock.monotonic()
 
     let done = false
     let failure: Error | undefined
@@ -218,7 +227,7 @@ class Http2Connection implements Connection {
     this.#used = true
     this.#timer ??= this.#clock.after(PING_EVERY_MS, () => {
       this.#timer = undefined
-      if (this.#session.destroyed || (this.#open === 0 && !this.#used)) return
+      if (this.#session.destroyed || (this.#open === 0 && !this.#lanes?.busy && !this.#used)) return
       this.#ping()
       this.#keepChecking()
       this.#used = false

@@ -8,8 +8,9 @@ import type { Clock } from './clock.ts'
 import { type Http1Socket, Http1Sockets, type SocketEvents } from './http1-socket.ts'
 
 const MOST_LANES = 16
-/** After an attempt to open one that failed. */
+/** After a lane that could not be opened, or never answered; doubled with each in a row. */
 const RETRY_MS = 30_000
+const LONGEST_RETRY_MS = 3_600_000
 
 export class Lanes {
   readonly #open: () => Promise<Socket>
@@ -17,16 +18,29 @@ export class Lanes {
   readonly #sockets: Http1Sockets
   #opening = false
   #closed = false
+  #failures = 0
   #retryAt = 0
 
   constructor(host: string, clock: Clock, open: () => Promise<Socket>, events: SocketEvents) {
     this.#open = open
     this.#clock = clock
-    this.#sockets = new Http1Sockets(host, clock, events)
+    this.#sockets = new Http1Sockets(host, clock, {
+      answered: () => {
+        this.#failures = 0
+        events.answered()
+      },
+      freed: () => events.freed(),
+      inVain: () => this.#failed(),
+    })
   }
 
   get size(): number {
     return this.#sockets.size
+  }
+
+  /** Requests under way. */
+  get busy(): number {
+    return this.#sockets.busy
   }
 
   take(): Http1Socket | undefined {
@@ -61,8 +75,13 @@ export class Lanes {
       },
       () => {
         this.#opening = false
-        this.#retryAt = this.#clock.monotonic() + RETRY_MS
+        this.#failed()
       },
     )
+  }
+
+  #failed(): void {
+    this.#retryAt = this.#clock.monotonic() + Math.min(LONGEST_RETRY_MS, RETRY_MS * 2 ** this.#failures)
+    this.#failures++
   }
 }

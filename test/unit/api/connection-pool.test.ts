@@ -3,7 +3,7 @@ import { systemClock } from '../../../lib/api/clock.ts'
 import type { TlsSettings } from '../../../lib/api/cluster.ts'
 import type { Connection, Outgoing } from '../../../lib/api/connection.ts'
 import { ConnectionPool } from '../../../lib/api/connection-pool.ts'
-import { cert, closeServers, http2Server, httpsServer, type TestServer, until } from './servers.ts'
+import { bothServer, cert, closeServers, http2Server, httpsServer, type TestServer, until } from './servers.ts'
 
 describe('connections that have ended', () => {
   let pool: CountingPool
@@ -14,9 +14,9 @@ describe('connections that have ended', () => {
     await closeServers()
   })
 
-  function open(server: TestServer): void {
+  function open(server: TestServer, lanes = false): void {
     destroyed = 0
-    pool = new CountingPool({ url: new URL(server.url), proxy: undefined, clock: systemClock }, Math.random)
+    pool = new CountingPool({ url: new URL(server.url), proxy: undefined, clock: systemClock, lanes }, Math.random)
   }
 
   /** Counts what `close()` of the pool still finds. */
@@ -42,6 +42,27 @@ describe('connections that have ended', () => {
     }
     pool.close()
     expect(destroyed).to.equal(0)
+  })
+
+  it('are forgotten after the last answer on an HTTP/1.1 socket beside HTTP/2', async () => {
+    let release: (() => void) | undefined
+    const server = await bothServer((request, response) => {
+      if (request.url === '/held') release = () => void response.end('{}')
+      else response.end(request.httpVersion)
+    })
+    open(server, true)
+    const tls = settings()
+    await ask(await connection(tls))
+    await until(() => server.handshakes.length === 2)
+    const answer = ask(await connection(tls), '/held')
+    await until(() => release !== undefined)
+    await ask(await connection())
+    expect(pool.closings).to.equal(0)
+    release?.()
+    await answer
+    await until(() => pool.closings === 1)
+    pool.close()
+    expect(destroyed).to.equal(1)
   })
 
   for (const [protocol, start] of [

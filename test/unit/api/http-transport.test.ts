@@ -599,16 +599,66 @@ describe('the HTTP transport', () => {
       expect((await transport.request(get('/x'))).status).to.equal(200)
     })
 
-    it('has no more than 32 requests under way', async () => {
-      let underWay = 0
-      let most = 0
-      const server = await httpsServer((_request, response) => {
-        most = Math.max(most, ++underWay)
-        setImmediate(() => response.end('ok', () => underWay--))
-      })
+    it('has room for requests after more than 32 that beforeSend refused, and for those that waited behind them', async () => {
+      const server = await httpsServer((_request, response) => response.end('ok'))
       const transport = transportTo(clusterOf(server))
-      await Promise.all(Array.from({ length: 100 }, () => transport.request(get('/x'))))
-      expect(most).to.be.within(2, 32)
+      const refused = {
+        ...post('/x', '{}'),
+        beforeSend: () => {
+          throw new Error('the lease is lost')
+        },
+      }
+      for (let i = 0; i < 40; i++) await failure(transport.request(refused))
+      expect(server.accepted).to.be.at.most(2)
+      const together = Array.from({ length: 40 }, () => failure(transport.request(refused)))
+      const behind = Array.from({ length: 40 }, () => transport.request(get('/x')))
+      await Promise.all(together)
+      expect((await Promise.all(behind)).every(({ status }) => status === 200)).to.equal(true)
+    })
+
+    it('has no more than 32 requests under way', async () => {
+      const answers: (() => void)[] = []
+      const server = await httpsServer((_request, response) => void answers.push(() => response.end('ok')))
+      const transport = transportTo(clusterOf(server))
+      let asked = 0
+      const beforeSend = () => {
+        asked++
+      }
+      const sent = Array.from({ length: 100 }, () => transport.request({ ...get('/x'), beforeSend }))
+      for (let answered = 0; answered < 100; answered++) {
+        await until(() => answers.length === Math.min(100, answered + 32))
+        expect([asked, server.accepted]).to.deep.equal([answers.length, 32])
+        answers[answered]?.()
+      }
+      await Promise.all(sent)
+    })
+
+    it('does not use a socket at rest again after a request that got no answer in time', async () => {
+      const server = await httpsServer((request, response) => void (request.url === '/hang' || response.end('ok')))
+      const clock = new ManualClock()
+      const transport = transportTo(clusterOf(server), clock)
+      const late = failure(transport.request({ ...get('/hang'), timeoutMs: 1000 }))
+      await transport.request(get('/x'))
+      await transport.request(get('/x'))
+      expect(server.accepted).to.equal(2)
+      await clock.advance(1000)
+      expect(await late).to.be.instanceOf(TimeoutError)
+      await until(() => server.sockets.size === 0)
+      await transport.request(get('/x'))
+      expect(server.accepted).to.equal(3)
+    })
+
+    it('ends the socket that was opened for a stream which beforeSend refused', async () => {
+      const server = await httpsServer((_request, response) => response.end('ok'))
+      const transport = transportTo(clusterOf(server))
+      await transport.request(get('/x'))
+      const shut = new Error('the lease is lost')
+      const beforeSend = () => {
+        throw shut
+      }
+      expect(await failure(transport.stream({ ...get('/watch'), beforeSend }))).to.equal(shut)
+      expect(server.accepted).to.equal(2)
+      await until(() => server.sockets.size === 1)
     })
   })
 
@@ -625,6 +675,16 @@ describe('the HTTP transport', () => {
       const server = await http2Server((_request, response) => response.end('ok'))
       const error = await failure(transportTo(clusterOf(server, { tls: { ca: [], rejectUnauthorized: true } })).request(get('/x')))
       expect((error as Error).message).to.contain('its certificate is not signed by the CA of the kubeconfig')
+    })
+
+    it('says at once that the server wants a certificate of the client', async () => {
+      const server = await http2Server((_request, response) => response.end('ok'), {
+        requestCert: true,
+        rejectUnauthorized: true,
+        ca: [cert],
+      })
+      const error = await failure(transportTo(clusterOf(server), new ManualClock()).request(get('/x')))
+      expect((error as Error).message).to.equal(`cannot connect to ${server.url}: it wants a client certificate`)
     })
 
     it('verifies the certificate also where Node.js is told by its environment not to', async () => {

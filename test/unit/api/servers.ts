@@ -6,6 +6,7 @@ import http1 from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net from 'node:net'
+import type tls from 'node:tls'
 import { type Cluster, type Credentials, clusterAt } from '../../../lib/api/cluster.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
@@ -26,7 +27,16 @@ export interface TestServer {
   readonly accepted: number
   readonly sockets: ReadonlySet<net.Socket>
   readonly sessions: readonly http2.ServerHttp2Session[]
+  readonly handshakes: readonly Handshake[]
   close(): Promise<void>
+}
+
+/** One of TLS that has succeeded. */
+export interface Handshake {
+  readonly protocol: 'h2' | 'http/1.1'
+  /** By a ticket of an earlier one. */
+  readonly resumed: boolean
+  readonly socket: tls.TLSSocket
 }
 
 const opened = new Set<{ close(): Promise<void> }>()
@@ -41,6 +51,11 @@ export function http2Server(answer: Answer, options: http2.SecureServerOptions =
   return listen(http2.createSecureServer({ cert, key, ...options }, answer as never), 'https')
 }
 
+/** HTTP/2 and HTTP/1.1 as the client likes, as an API server offers them. */
+export function bothServer(answer: Answer, options: http2.SecureServerOptions = {}): Promise<TestServer> {
+  return http2Server(answer, { allowHTTP1: true, ...options })
+}
+
 export function httpsServer(answer: Answer, options: https.ServerOptions = {}): Promise<TestServer> {
   return listen(https.createServer({ cert, key, ...options }, answer as never), 'https')
 }
@@ -53,11 +68,15 @@ export function tcpServer(answer: (socket: net.Socket) => void): Promise<TestSer
   return listen(net.createServer(answer), 'https')
 }
 
-/** Passes bytes on to `port` until it is told to stop, and from then on swallows them: a dead peer that does not say so. */
-export async function relayTo(port: number): Promise<TestServer & { swallow(): void }> {
+/**
+ * Passes bytes on to `port` until it is told to stop, and from then on swallows them: a dead peer that does not say so. New connections can be led to
+ * another port: a server that was started anew at the same address.
+ */
+export async function relayTo(port: number): Promise<TestServer & { swallow(): void; leadTo(port: number): void }> {
   let swallowing = false
+  let to = port
   const server = await tcpServer((socket) => {
-    const far = net.connect(port, '127.0.0.1')
+    const far = net.connect(to, '127.0.0.1')
     for (const [from, to] of [
       [socket, far],
       [far, socket],
@@ -71,6 +90,9 @@ export async function relayTo(port: number): Promise<TestServer & { swallow(): v
   return Object.assign(Object.create(server), {
     swallow() {
       swallowing = true
+    },
+    leadTo(port: number) {
+      to = port
     },
   })
 }
@@ -90,6 +112,7 @@ export async function closedPort(): Promise<number> {
 async function listen(server: net.Server, protocol: string): Promise<TestServer> {
   const sockets = new Set<net.Socket>()
   const sessions: http2.ServerHttp2Session[] = []
+  const handshakes: Handshake[] = []
   let accepted = 0
   server.on('connection', (socket: net.Socket) => {
     accepted++
@@ -102,6 +125,10 @@ async function listen(server: net.Server, protocol: string): Promise<TestServer>
     session.on('error', () => {})
     session.on('stream', (stream) => stream.on('error', () => {}))
   })
+  server.on('secureConnection', (socket: tls.TLSSocket) => {
+    handshakes.push({ protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', resumed: socket.isSessionReused(), socket })
+    socket.on('error', () => {})
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as net.AddressInfo
   const test: TestServer = {
@@ -112,6 +139,7 @@ async function listen(server: net.Server, protocol: string): Promise<TestServer>
     },
     sockets,
     sessions,
+    handshakes,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
