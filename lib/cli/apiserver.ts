@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import type { EmbeddedServer } from '../embedded/server.ts'
 import { exitCodes } from './exit-codes.ts'
 import { exportLine } from './export-line.ts'
+import { displayed, writeProblem } from './write-problem.ts'
 
 export const APISERVER_HELP = `Usage: tsop apiserver [options]
 
@@ -40,11 +41,17 @@ export async function apiserver(args: readonly string[]): Promise<number> {
       ...(values.persist === undefined ? {} : { persist: values.persist }),
     })
   } catch (error) {
-    process.stderr.write(`tsop apiserver: ${(error as Error).message}\n`)
+    process.stderr.write(`tsop apiserver: ${writeProblem(error)}\n`)
     return exitCodes.configuration
   }
   if (values.kubeconfig !== undefined) {
-    await writeFile(values.kubeconfig, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
+    try {
+      await writeFile(values.kubeconfig, `${JSON.stringify(server.kubeconfig(), undefined, 2)}\n`, { mode: 0o600 })
+    } catch (error) {
+      process.stderr.write(`tsop apiserver: cannot write ${displayed(values.kubeconfig)}: ${writeProblem(error)}\n`)
+      await server.close()
+      return exitCodes.configuration
+    }
     process.stdout.write(`${exportLine(values.kubeconfig)}\n`)
   }
   process.stdout.write(`API server for development on ${server.url}\n`)

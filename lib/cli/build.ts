@@ -1,8 +1,7 @@
 /** `tsop build`: what goes into a container. */
 
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { BUNDLE, dockerfile, NODE_FLAGS } from '../generate/container.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
@@ -52,17 +51,14 @@ export async function build(args: readonly string[]): Promise<number> {
     const output = options.one('output') ?? 'build'
     const { findHandlerFiles } = await import('./find-handler-files.ts')
     const { operatorName } = await import('./operator-name.ts')
+    const { copy } = await import('./folder.ts')
     const files = findHandlerFiles(paths, cwd)
     const outfile = resolve(cwd, output, BUNDLE)
-    mkdirSync(resolve(cwd, output), { recursive: true })
     const { bundleOperator } = await import('./bundle-operator.ts')
     const name = options.one('name') ?? operatorName(paths, cwd)
     const made = await bundleOperator({ files, name, outfile, cwd, external: options.many('external') })
     for (const warning of made.warnings) process.stderr.write(`warning: ${warning}\n`)
-    for (const path of made.reads) {
-      mkdirSync(dirname(resolve(cwd, output, path)), { recursive: true })
-      copyFileSync(resolve(cwd, path), resolve(cwd, output, path))
-    }
+    for (const path of made.reads) copy(resolve(cwd, path), resolve(cwd, output, path))
     const startMs = await startOf(outfile)
     const shown = relative(cwd, outfile)
     process.stdout.write(`${shown}  ${size(made.bytes)}, and ${size(made.mapBytes)} of source map; loads in ${Math.round(startMs)} ms\n`)

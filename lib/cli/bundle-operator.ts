@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { BuildFailure, Message, Plugin } from 'esbuild'
 import { keepPlaces } from './bundle-places.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { writeText } from './folder.ts'
 import { version } from './version.ts'
 
 export interface BundleOptions {
@@ -33,17 +34,18 @@ export interface BundleReport {
  */
 const LEFT_OUT = ['tsx', 'tsx/*', 'pino-pretty', '@kubernetes/client-node', 'esbuild']
 
-/** @throws CliError with exit code 3 that says where in the handlers it fails */
+/** @throws CliError with exit code 3 that says where in the handlers it fails, or with 1 where it cannot be written */
 export async function bundleOperator({ files, name, outfile, cwd, external }: BundleOptions): Promise<BundleReport> {
   const { build } = await import('esbuild')
   const reads = new Set<string>()
   const source = import.meta.url.endsWith('.ts')
   try {
-    const { metafile, warnings } = await build({
+    const { metafile, warnings, outputFiles } = await build({
       stdin: { contents: entry(files, name, cwd), resolveDir: cwd, sourcefile: 'operator-entry.js', loader: 'js' },
       absWorkingDir: cwd,
       bundle: true,
       outfile,
+      write: false,
       format: 'esm',
       platform: 'node',
       target: 'node22',
@@ -61,6 +63,7 @@ export async function bundleOperator({ files, name, outfile, cwd, external }: Bu
       metafile: true,
       logLevel: 'silent',
     })
+    for (const { path, contents } of outputFiles) writeText('.', cwd, path, contents)
     const output = (path: string) => metafile.outputs[relative(cwd, path)]
     const bundle = output(outfile)
     return {

@@ -1,5 +1,6 @@
 /** The commands of `tsop`: the dispatcher, `tsop help` and docs/reference/tsop.md are made from this table. */
 
+import { exitCodes } from './exit-codes.ts'
 import { columns } from './option-rows.ts'
 
 export interface Command {
@@ -51,21 +52,28 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   version: {
     usage: '',
     sentence: 'Print the version.',
-    async run() {
-      const { version } = await import('./version.ts')
-      process.stdout.write(`${version()}\n`)
-      return 0
-    },
+    run: (args) => withoutArguments('version', args, async () => `${(await import('./version.ts')).version()}\n`),
   },
   help: {
     usage: '',
     sentence: 'Print this help.',
-    async run() {
-      process.stdout.write(commandsHelp())
-      return 0
-    },
+    run: (args) => withoutArguments('help', args, commandsHelp),
   },
 }
+
+/** A command that prints a text, and takes nothing. */
+async function withoutArguments(name: string, args: readonly string[], text: () => string | Promise<string>): Promise<number> {
+  const [first, second] = args
+  if (first === undefined || (isHelp(first) && second === undefined)) {
+    process.stdout.write(first === undefined || name === 'help' ? await text() : `Usage: tsop ${name}\n\n${COMMANDS[name]?.sentence}\n`)
+    return exitCodes.ok
+  }
+  const about = name === 'help' && Object.hasOwn(COMMANDS, first) ? first : name
+  process.stderr.write(`tsop: ${name} takes no arguments, but got ${args.join(' ')}; see tsop ${about} --help\n`)
+  return exitCodes.usage
+}
+
+const isHelp = (arg: string) => arg === '--help' || arg === '-h'
 
 export function commandsHelp(width = 100): string {
   const rows = Object.entries(COMMANDS).map(([name, { usage, sentence }]): [string, string] => [`${name} ${usage}`.trim(), sentence])

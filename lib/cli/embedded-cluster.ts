@@ -13,6 +13,7 @@ import { loadCluster, NoClusterError } from '../api/kubeconfig.ts'
 import type { Core } from '../embedded/core.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import type { Options } from './options.ts'
+import { writeProblem } from './write-problem.ts'
 
 export interface EmbeddedCluster {
   readonly kubeconfig: string
@@ -92,7 +93,7 @@ export async function startEmbedded({ persist }: Options, cwd: string, warn?: (m
       },
     }
   } catch (error) {
-    throw new CliError(exitCodes.configuration, `the embedded API server does not start: ${(error as Error).message}`, { cause: error })
+    throw new CliError(exitCodes.configuration, `the embedded API server does not start: ${writeProblem(error)}`, { cause: error })
   }
 }
 

@@ -1,27 +1,62 @@
 /** A folder of generated files on disk. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Folder } from '../generate/plan.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { displayed, writeProblem } from './write-problem.ts'
 
+/** @throws CliError where it is a file, or below one */
 export function folder(output: string, cwd: string): Folder {
   const root = resolve(cwd, output)
+  refuseFile(root)
   return { read: (path) => readText(join(root, path)), list: () => filesBelow(root) }
 }
 
-export function writeText(output: string, cwd: string, path: string, text: string): void {
+export function writeText(output: string, cwd: string, path: string, text: string | Uint8Array): void {
   const file = resolve(cwd, output, path)
+  writing(file, () => replace(file, text))
+}
+
+/** With its mode. */
+export function copy(from: string, to: string): void {
+  writing(to, () => copyFileSync(from, to))
+}
+
+function writing(file: string, write: () => void): void {
   try {
     mkdirSync(dirname(file), { recursive: true })
-    replace(file, text)
+    write()
   } catch (error) {
-    throw new CliError(exitCodes.failed, `cannot write ${file}: ${(error as Error).message}`, { cause: error })
+    throw new CliError(exitCodes.failed, `cannot write ${displayed(file)}: ${writeProblem(error)}`, { cause: error })
+  }
+}
+
+/** Also where nothing is to be written yet: what would be found in it, or missing, means nothing. */
+function refuseFile(root: string): void {
+  for (let path = root; ; path = dirname(path)) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats?.isDirectory() === true || path === dirname(path)) return
+    if (stats !== undefined) {
+      const error = Object.assign(new Error(`${path} is no directory`), { code: 'ENOTDIR', path })
+      throw new CliError(exitCodes.failed, `cannot write into ${displayed(root)}: ${writeProblem(error)}`, { cause: error })
+    }
   }
 }
 
 /** Whole or not at all: of a file that is half there, the next run would think that somebody edited it. A link stays one. */
-function replace(file: string, text: string): void {
+function replace(file: string, text: string | Uint8Array): void {
   const there = existsSync(file)
   const target = there ? realpathSync(file) : file
   const part = join(dirname(target), `.${basename(target)}.${process.pid}${PART}`)
@@ -37,7 +72,12 @@ function replace(file: string, text: string): void {
 const PART = '.tsop-part'
 
 export function remove(output: string, cwd: string, path: string): void {
-  rmSync(resolve(cwd, output, path), { force: true })
+  const file = resolve(cwd, output, path)
+  try {
+    rmSync(file, { force: true })
+  } catch (error) {
+    throw new CliError(exitCodes.failed, `cannot remove ${displayed(file)}: ${writeProblem(error)}`, { cause: error })
+  }
 }
 
 function readText(file: string): string | undefined {

@@ -70,8 +70,10 @@ export function bundleFacts({
   const own = parsed(file, shown)
   const pack = packageFacts(start)
   const need = <T>(value: T | undefined, what: string, where: string): T => {
-    if (value === undefined) throw wrong(`${shown}: ${what} is missing: say it here, or in ${where}`)
-    return value
+    if (value !== undefined) return value
+    const odd = pack.odd[what]
+    if (odd === undefined) throw wrong(`${shown}: ${what} is missing: say it here, or in ${where}`)
+    throw wrong(`${relative(cwd, odd.file)}: ${odd.text}; repair it, or say ${what} in ${shown}`)
   }
   const summary = own.summary ?? (shared ? undefined : pack.description)
   const description = own.description ?? summary
@@ -159,15 +161,23 @@ interface PackageFacts {
   readonly links: BundleFacts['links']
   readonly keywords: readonly string[]
   readonly repository?: string
+  /** What is there for a field of olm.yaml that has to be, and cannot be taken. */
+  readonly odd: Readonly<Record<string, { readonly file: string; readonly text: string }>>
 }
 
 /** What of the nearest package.json has the right form; the rest is npm's business (https://docs.npmjs.com/cli/configuring-npm/package-json). */
 function packageFacts(start: string): PackageFacts {
   const file = upwards(start, 'package.json')
-  const found = file === undefined ? {} : (yamlOf(file, file) as Record<string, unknown>)
+  const content = file === undefined ? {} : yamlOf(file, file)
+  if (typeof content !== 'object' || content === null || Array.isArray(content))
+    throw wrong(`${file}: expected an object, as npm init writes it`)
+  const found = content as Record<string, unknown>
   const people = [...(Array.isArray(found['maintainers']) ? found['maintainers'] : []), found['author']].map(personOf)
   const reachable = people.flatMap((person) => (person?.email === undefined ? [] : [{ name: person.name, email: person.email }]))
   const author = personOf(found['author'])
+  const known = version.safeParse(found['version']).data
+  const odd = (what: unknown, taken: unknown, text: string) =>
+    file === undefined || what === undefined || taken !== undefined ? undefined : { file, text: `${text}, not ${JSON.stringify(what)}` }
   const url = (value: unknown) => link.safeParse(value).data
   const repository = url(repositoryUrl(found['repository']))
   const links = [
@@ -176,7 +186,7 @@ function packageFacts(start: string): PackageFacts {
   ]
   return {
     ...withoutUndefined({
-      version: version.safeParse(found['version']).data,
+      version: known,
       description: text.safeParse(found['description']).data,
       author: author === undefined ? undefined : { name: author.name, url: author.url },
       repository,
@@ -184,6 +194,10 @@ function packageFacts(start: string): PackageFacts {
     maintainers: [...new Map(reachable.map((person) => [person.email, person])).values()],
     links: links.flatMap((each) => (each.url === undefined ? [] : [{ name: each.name, url: each.url }])),
     keywords: z.array(text).safeParse(found['keywords']).data ?? [],
+    odd: withoutUndefined({
+      version: odd(found['version'], known, 'version is to be a semantic version such as 1.2.3'),
+      provider: odd(found['author'], author, 'author is to be a name, such as "Ann <ann@example.com>"'),
+    }) as PackageFacts['odd'],
   }
 }
 

@@ -170,6 +170,8 @@ export function parseOptions(args: readonly string[]): Options {
       if (options[other] !== false && options[other] !== undefined) throw usage(`--${other} and --${name} contradict each other`)
     }
   }
+  if (options.version && !options.help && positionals.length > 0)
+    throw usage(`--version takes no arguments, but got ${positionals.join(' ')}`)
   if (options.once && options.watch) throw usage('--once and --watch contradict each other')
   if (options.timeoutMs !== undefined && !options.once) throw usage('--timeout is for --once')
   if (options.check && options.watch) throw usage('--check and --watch contradict each other')

@@ -3,6 +3,7 @@
  * reported at once, with file, class and method.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type {
   AdmissionMethod,
   AdmissionOptions,
@@ -164,21 +165,33 @@ export function checkHandlers(specs: readonly HandlerSpec[]): void {
   if (problems.length > 0) throw new HandlerError(problems)
 }
 
-/** A cluster has one definition of a name: of two, the other would be left out, and its kind not be there. */
+/** A cluster has one definition of a name: of two, the other would be left out, and its kind, or what it says of it, not be there. */
 function definedTwice(specs: readonly HandlerSpec[]): Problem[] {
-  const first = new Map<string, { readonly kind: KindRef<unknown>; readonly className: string }>()
-  return specs.flatMap(({ kind, owns, watches, file, className }) =>
-    [kind, ...owns.map((each) => each.kind), ...watches.map((each) => each.kind)].flatMap((each) => {
-      const { crd, foreign } = each
-      if (crd === undefined || foreign === true) return []
-      const name = crd.metadata.name
-      const other = first.get(name)
-      if (other === undefined) first.set(name, { kind: each, className })
-      if (other === undefined || other.kind.kind === each.kind) return []
-      const text = `${each.kind} and the ${other.kind.kind} of ${other.className} would both be ${name}: give one of them another \`plural\` in resource()`
-      return [{ file, className, text }]
-    }),
-  )
+  const first = new Map<string, { readonly kind: KindRef<unknown>; readonly spec: HandlerSpec }>()
+  return specs.flatMap((spec) => {
+    const kinds = [spec.kind, ...spec.owns.map((each) => each.kind), ...spec.watches.map((each) => each.kind)]
+    return [...new Set(kinds)].flatMap((kind) => {
+      if (kind.crd === undefined || kind.foreign === true) return []
+      const name = kind.crd.metadata.name
+      const other = first.get(name) ?? first.get(kindName(kind))
+      // Of a kind with another plural, too, an API server takes the first only.
+      if (other === undefined) for (const key of [name, kindName(kind)]) first.set(key, { kind, spec })
+      const text = other === undefined ? undefined : twiceText(kind, other, spec)
+      return text === undefined ? [] : [{ file: spec.file, className: spec.className, text }]
+    })
+  })
+}
+
+function twiceText(kind: KindRef<unknown>, other: { kind: KindRef<unknown>; spec: HandlerSpec }, spec: HandlerSpec): string | undefined {
+  const { className, file } = other.spec
+  if (other.kind.kind !== kind.kind)
+    return `${kind.kind} and the ${other.kind.kind} of ${className} would both be ${kind.crd?.metadata.name}: give one of them another \`plural\` in resource()`
+  // Whoever converts is no part of the definition yet.
+  const same = isDeepStrictEqual(kind.crd, other.kind.crd) && (kind.conversion === undefined) === (other.kind.conversion === undefined)
+  if (same) return undefined
+  const where = file === undefined || file === spec.file ? className : `${className} (${file})`
+  const others = other.spec === spec ? 'this class names two that differ' : `${where} names another one`
+  return `a cluster has one definition of ${kindName(kind)}, and ${others}: call resource() once for the kind, and import it where it is used`
 }
 
 /** The class and those it extends, most derived first. */

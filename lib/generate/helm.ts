@@ -89,7 +89,7 @@ function webhookFiles(t: Template, own: DeployModel, file: File, labelled: (obje
     '{{- toYaml .Values.certManager.issuerRef | nindent 4 }}',
     '{{- else }}',
     '  kind: Issuer',
-    `  name: {{ include "operator.fullname" . }}-webhook`,
+    `  name: '{{ include "operator.fullname" . }}-webhook'`,
     '{{- end }}',
   )
   const parts = [
@@ -135,7 +135,7 @@ interface AskedWebhook {
   readonly namespaceSelector?: { readonly matchExpressions: readonly { readonly operator: string }[] }
 }
 
-const INJECT = 'cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "operator.fullname" . }}-webhook'
+const INJECT = `cert-manager.io/inject-ca-from: '{{ .Release.Namespace }}/{{ include "operator.fullname" . }}-webhook'`
 
 function chart({ name }: DeployModel, { version, description }: ChartFacts): object {
   return { apiVersion: 'v2', name, description, type: 'application', version, appVersion: version, kubeVersion: '>=1.30.0-0' }
@@ -167,8 +167,7 @@ function accountOf(t: Template, own: DeployModel): Manifest {
 
 /** In all namespaces by a ClusterRole, or in some by a Role in each. */
 function rolesText(t: Template, own: DeployModel, labelled: (object: Manifest) => Manifest): string {
-  // Quoted: the name of a namespace may be a number.
-  const each = t.value('quote $namespace')
+  const each = t.value('$namespace')
   const bound = own.specs.filter(({ reconcile }) => reconcile.options.namespaces !== undefined)
   const free = own.specs.filter(({ reconcile }) => reconcile.options.namespaces === undefined)
   const everywhere = permissionsOf(own.specs)
@@ -229,7 +228,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
     )
   const args = [
     name,
-    t.lines('{{- range .Values.namespaces }}', '- --namespace={{ . }}', '{{- end }}'),
+    t.lines('{{- range .Values.namespaces }}', `- '--namespace={{ . }}'`, '{{- end }}'),
     lease,
     ...webhooks,
     ...(served ? [t.lines('{{- if .Values.certManager.enabled }}', `- ${CERTIFICATE_ARGUMENT}`, '{{- end }}')] : []),
@@ -248,7 +247,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
     ...deployment,
     spec: {
       ...spec,
-      replicas: t.value('.Values.replicas'),
+      replicas: t.number('.Values.replicas'),
       template: {
         metadata: {
           labels: {
@@ -263,7 +262,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
         spec: {
           [optional('imagePullSecrets')]: true,
           ...pod,
-          terminationGracePeriodSeconds: t.value('add .Values.drainSeconds 10'),
+          terminationGracePeriodSeconds: t.number('add .Values.drainSeconds 10'),
           containers: [
             {
               ...container,
@@ -271,7 +270,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
               imagePullPolicy: t.value('.Values.image.pullPolicy'),
               args,
               env: [...(container['env'] as object[]), t.lines('{{- with .Values.env }}', '{{- toYaml . | nindent N }}', '{{- end }}')],
-              ports: [{ ...metrics, containerPort: t.value('include "operator.metricsPort" .') }, ...ports],
+              ports: [{ ...metrics, containerPort: t.number('include "operator.metricsPort" .') }, ...ports],
               resources: t.block('.Values.resources'),
               ...(served ? { [ifIssued('volumeMounts', CERTIFICATE_MOUNT)]: true } : {}),
             },
@@ -289,7 +288,7 @@ function deploymentOf(t: Template, deployment: Manifest): Manifest {
 
 function metricsService(t: Template, service: Manifest): Manifest {
   const spec = service['spec'] as { ports: object[] }
-  return { ...service, spec: { ...spec, ports: [{ ...spec.ports[0], port: t.value('include "operator.metricsPort" .') }] } }
+  return { ...service, spec: { ...spec, ports: [{ ...spec.ports[0], port: t.number('include "operator.metricsPort" .') }] } }
 }
 
 function policyOf(t: Template, policy: Manifest): Manifest {
@@ -467,10 +466,10 @@ const HELPERS = `{{- define "operator.fullname" -}}
 {{- end }}
 
 {{- define "operator.labels" -}}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | trunc 63 | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
 {{- end }}
 
 {{- define "operator.image" -}}

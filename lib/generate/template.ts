@@ -8,9 +8,14 @@ import { toYaml } from './yaml.ts'
 export class Template {
   readonly #marks = new Map<string, Mark>()
 
-  /** A value, or a part of a text. */
+  /** A text, or a part of one. Quoted: a namespace may be called `2026`. */
   value(expression: string): string {
     return this.#mark({ kind: 'value', expression })
+  }
+
+  /** A value that is a number. */
+  number(expression: string): string {
+    return this.#mark({ kind: 'number', expression })
   }
 
   /** An item of a list, or with `true` as its value a member of an object, that becomes these lines; `N` in them is the number for `nindent`. */
@@ -33,15 +38,14 @@ export class Template {
   }
 
   #mark(mark: Mark): string {
-    // Plain in YAML, and nothing that anybody writes.
-    const name = `TEMPLATE-MARK-${this.#marks.size}-END`
+    // Nothing that anybody writes. What begins with a digit is quoted in YAML, and with it every text that begins with such a mark.
+    const name = `${mark.kind === 'value' ? '0-' : ''}TEMPLATE-MARK-${this.#marks.size}-END`
     this.#marks.set(name, mark)
     return name
   }
 
   #line(line: string): string[] {
-    const found = [...line.matchAll(/TEMPLATE-MARK-\d+-END/g)].map(([name]) => name)
-    const [first] = found
+    const [first] = line.match(MARK) ?? []
     if (first === undefined) return [line]
     const mark = this.#marks.get(first) as Mark
     const indent = line.length - line.trimStart().length
@@ -52,10 +56,17 @@ export class Template {
       const deeper = /^\s*- /.test(line) ? 4 : 2
       return [line.replace(` ${first}`, ` {{- toYaml ${mark.expression} | nindent ${indent + deeper} }}`)]
     }
-    return [line.replaceAll(/TEMPLATE-MARK-\d+-END/g, (name) => `{{ ${(this.#marks.get(name) as { expression: string }).expression} }}`)]
+    const expressionOf = (name: string) => (this.#marks.get(name) as { expression: string }).expression
+    return [
+      line.replace(ALONE, (_, name) => `{{ ${expressionOf(name)} | quote }}`).replaceAll(MARK, (name) => `{{ ${expressionOf(name)} }}`),
+    ]
   }
 }
 
+const MARK = /(?:0-)?TEMPLATE-MARK-\d+-END/g
+/** A text of which nothing is known beforehand, and so not whether single quotes hold it. */
+const ALONE = /(?<= )'(0-TEMPLATE-MARK-\d+-END)'$/
+
 type Mark =
-  | { readonly kind: 'value' | 'block'; readonly expression: string }
+  | { readonly kind: 'value' | 'number' | 'block'; readonly expression: string }
   | { readonly kind: 'lines'; readonly lines: readonly string[] }

@@ -73,32 +73,81 @@ function checked(value: unknown): CustomResourceDefinition {
       apiVersion === 'apiextensions.k8s.io/v1beta1' ? ', which Kubernetes 1.22 dropped: take a newer release of the definition' : ''
     throw new TypeError(`resourceFrom: expected apiVersion apiextensions.k8s.io/v1, not ${JSON.stringify(apiVersion)}${old}`)
   }
-  const { group, names, scope, versions } = crd.spec ?? {}
-  if (
-    !isText(group) ||
-    !isText(names?.kind) ||
-    !isText(names?.plural) ||
-    !isText(scope) ||
-    !Array.isArray(versions) ||
-    versions.length === 0
-  ) {
-    throw new TypeError(
-      `resourceFrom: the definition ${crd.metadata?.name ?? ''} is not complete: it needs spec.group, .names.kind, .names.plural, .scope and .versions`,
-    )
-  }
+  const name = isText(crd.metadata?.name) ? crd.metadata.name : 'without a name'
+  const problem = shapeProblem(crd.spec)
+  if (problem !== undefined) throw new TypeError(`resourceFrom: the definition ${name} is not complete: ${problem}`)
+  const { group, names, versions } = crd.spec as CustomResourceDefinition['spec']
   // They become names of files and words of code: those of a definition that no API server has looked at may say anything.
-  for (const [field, name, form] of [
+  for (const [field, text, form] of [
     ['group', group, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/],
     ['names.plural', names.plural, DNS_LABEL],
     ['names.kind', names.kind.toLowerCase(), DNS_LABEL],
-    ...versions.map((version) => ['versions[].name', String(version?.name), DNS_LABEL] as const),
+    ...versions.map((version) => ['versions[].name', version.name, DNS_LABEL] as const),
   ] as const) {
-    if (!form.test(name))
-      throw new TypeError(
-        `resourceFrom: the definition ${crd.metadata?.name ?? ''} has a spec.${field} that is none: ${JSON.stringify(name)}`,
-      )
+    if (!form.test(text))
+      throw new TypeError(`resourceFrom: the definition ${name} has a spec.${field} that is none: ${JSON.stringify(text)}`)
+  }
+  for (const version of versions) {
+    const wrong = versionProblem(version)
+    if (wrong !== undefined) throw new TypeError(`resourceFrom: the definition ${name}, version ${version.name}: ${wrong}`)
   }
   return crd as CustomResourceDefinition
+}
+
+/** What is missing, or of another form. */
+function shapeProblem(spec: unknown): string | undefined {
+  if (!isObject(spec)) return expected('spec', 'an object', spec)
+  const { group, names, scope, versions } = spec
+  if (!isText(group)) return expected('spec.group', 'a text', group)
+  if (!isObject(names)) return expected('spec.names', 'an object', names)
+  for (const field of ['kind', 'plural']) if (!isText(names[field])) return expected(`spec.names.${field}`, 'a text', names[field])
+  if (!isText(scope)) return expected('spec.scope', 'a text', scope)
+  if (!Array.isArray(versions) || versions.length === 0) return expected('spec.versions', 'a list of versions', versions)
+  for (const [i, version] of versions.entries()) {
+    if (!isObject(version)) return expected(`spec.versions[${i}]`, 'an object', version)
+    if (!isText(version['name'])) return expected(`spec.versions[${i}].name`, 'a text', version['name'])
+  }
+  return undefined
+}
+
+/** A version may have no schema at all; one that is there is read. */
+function versionProblem({ schema }: CustomResourceVersion): string | undefined {
+  if (schema === undefined) return undefined
+  if (!isObject(schema)) return expected('schema', 'an object', schema)
+  return schemaProblem(schema['openAPIV3Schema'], 'schema.openAPIV3Schema')
+}
+
+/** As deep as anybody looks: null and the like where a schema is to be, and lists that are none. */
+function schemaProblem(schema: unknown, path: string): string | undefined {
+  if (!isObject(schema)) return expected(path, 'a schema', schema)
+  for (const field of ['enum', 'required'])
+    if (schema[field] !== undefined && !Array.isArray(schema[field])) return expected(`${path}.${field}`, 'a list', schema[field])
+  const { properties = {}, items, additionalProperties } = schema
+  if (!isObject(properties)) return expected(`${path}.properties`, 'schemas by name', properties)
+  for (const [field, inner] of Object.entries(properties)) {
+    const problem = schemaProblem(inner, `${path}.properties.${field}`)
+    if (problem !== undefined) return problem
+  }
+  const inside = [items === undefined ? undefined : schemaProblem(items, `${path}.items`)]
+  if (additionalProperties !== undefined && typeof additionalProperties !== 'boolean')
+    inside.push(schemaProblem(additionalProperties, `${path}.additionalProperties`))
+  return inside.find((problem) => problem !== undefined)
+}
+
+function expected(path: string, what: string, value: unknown): string {
+  if (value === undefined) return `${path} is missing, expected ${what}`
+  const shown = Array.isArray(value)
+    ? value.length === 0
+      ? 'an empty list'
+      : 'a list'
+    : isObject(value)
+      ? 'an object'
+      : JSON.stringify(value)
+  return `${path} is ${shown}, expected ${what}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#rfc-1035-label-names */

@@ -17,4 +17,17 @@ describe('tsop apiserver', function () {
     running.child.kill('SIGTERM')
     expect((await running.ended).code).to.equal(0)
   })
+  for (const [args, code, expected] of [
+    [['x'], 2, "Unexpected argument 'x'"],
+    [['--kubeconfig', 'package.json/x'], 3, 'cannot write package.json/x: package.json is a file, not a directory; move it'],
+    [['--persist', 'package.json/x'], 3, 'package.json is a file, not a directory; move it'],
+  ] as const) {
+    it(`tells in one line what is wrong with ${args.join(' ')}`, async () => {
+      const ended = await project.run(['apiserver', ...args], { command: 'tsop' })
+      expect(ended.stderr)
+        .to.match(/^tsop apiserver: [^\n]+\n$/)
+        .and.to.include(expected)
+      expect(ended.code).to.equal(code)
+    })
+  }
 })

@@ -71,6 +71,29 @@ describe('tsop build', function () {
     expect(read('build/Dockerfile')).to.equal(dockerfile)
   })
 
+  for (const [output, file] of [
+    ['package.json', 'package.json/operator.mjs'],
+    ['package.json/x', 'package.json/x/operator.mjs'],
+  ] as const) {
+    it(`says what is in the way of -o ${output}`, async () => {
+      project = new Project({ 'handlers/widget.ts': widgetHandler() })
+      const { code, stdout, stderr } = await build('-o', output)
+      expect(stderr).to.match(
+        new RegExp(`^tsop: cannot write ${file}\\S*: package\\.json is a file, not a directory; move it, or name another directory\n$`),
+      )
+      expect([code, stdout]).to.deep.equal([1, ''])
+    })
+  }
+
+  it('says which directory is in the place of the bundle', async () => {
+    project = new Project({ 'handlers/widget.ts': widgetHandler(), 'build/operator.mjs/a': '' })
+    expect(await build()).to.deep.equal({
+      code: 1,
+      stdout: '',
+      stderr: 'tsop: cannot write build/operator.mjs: build/operator.mjs is a directory, not a file; move it, or name another place\n',
+    })
+  })
+
   it('says where in the handlers something is missing', async () => {
     project = new Project({ 'handlers/widget.ts': `import './nowhere.ts'\n${widgetHandler()}` })
     const { code, stderr } = await build()

@@ -194,6 +194,27 @@ describe('tsop generate', function () {
     ])
   })
 
+  it('takes a kind that two handlers define alike, and none that they define differently', async () => {
+    const tent = (size: string) =>
+      handler({ size })
+        .replace('class ShopHandler', 'class TentHandler')
+        .replace(
+          '@onReconcile(Shop)',
+          "@watches(Shop)\n  map() { return [] }\n  @onReconcile(kind('example.com/v1', 'Tent', { plural: 'tents' }))",
+        )
+        .replace('import { onReconcile', 'import { kind, onReconcile, watches')
+    project.write('handlers/tent.ts', tent('z.int().min(1)'))
+    expect((await tsop('crds')).stdout).to.equal(`${FILE}  written\n`)
+    project.write('handlers/tent.ts', tent('z.int().min(2)'))
+    const [made, checked] = await Promise.all([tsop('crds'), project.run(['--check'])])
+    const text =
+      'handlers/tent.ts: TentHandler: a cluster has one definition of Shop.example.com, and ShopHandler (handlers/shop.ts) names another one: ' +
+      'call resource() once for the kind, and import it where it is used\n'
+    expect([made.code, made.stderr]).to.deep.equal([3, `tsop: ${text}`])
+    expect([checked.code, checked.stderr]).to.deep.equal([3, `tsop-run: ${text}`])
+    expect(read()).to.include('minimum: 1')
+  })
+
   it('makes types of definitions', async () => {
     await tsop('crds')
     expect(await tsop('types', 'config/crd')).to.deep.equal({ code: 0, stdout: 'types/shops.example.com.ts  written\n', stderr: '' })
@@ -209,6 +230,17 @@ describe('tsop generate', function () {
     expect((await tsop('deploy', '-n', 'b')).code).to.equal(0)
   })
 
+  for (const options of [[], ['--check'], ['--dry-run']]) {
+    it(`says what is in the way of its output: ${['crds', ...options].join(' ')}`, async () => {
+      for (const output of ['package.json', 'package.json/x'])
+        expect(await tsop('crds', '-o', output, ...options)).to.deep.equal({
+          code: 1,
+          stdout: '',
+          stderr: `tsop: cannot write into ${output}: package.json is a file, not a directory; move it, or name another directory\n`,
+        })
+    })
+  }
+
   const wrong: [string[], number, string][] = [
     [[], 2, 'Usage: tsop generate'],
     [['crd'], 2, 'there is no generator crd (did you mean crds?)'],
@@ -217,6 +249,11 @@ describe('tsop generate', function () {
     [['types', 'pod.yaml'], 3, 'generate types: no CustomResourceDefinition is in pod.yaml'],
     [['types', 'old.yaml'], 3, 'generate types: expected apiVersion apiextensions.k8s.io/v1, not "apiextensions.k8s.io/v1beta1"'],
     [['types', 'crd.yaml', 'crd.yaml'], 3, 'generate types: a.example.com is defined twice'],
+    [
+      ['types', 'holed.yaml'],
+      3,
+      'tsop: generate types: the definition a.example.com, version v1: schema.openAPIV3Schema is null, expected a schema',
+    ],
     [['crds', 'nope'], 3, 'no such file or directory: nope'],
     [['crds', '--chek'], 2, 'unknown option --chek (did you mean --check?); see tsop generate crds --help'],
   ]
@@ -227,6 +264,11 @@ describe('tsop generate', function () {
       project.write('pod.yaml', 'apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n')
       project.write('old.yaml', crd('v1beta1'))
       project.write('crd.yaml', crd('v1'))
+      const v1 = '{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: null } }'
+      project.write(
+        'holed.yaml',
+        `${crd('v1')}spec: { group: example.com, scope: Cluster, names: { kind: A, plural: a }, versions: [${v1}] }\n`,
+      )
       const { code, stderr } = await tsop(...args)
       expect(stderr).to.include(expected)
       expect(code).to.equal(exit)

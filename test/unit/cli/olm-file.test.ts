@@ -113,7 +113,6 @@ describe('what is said about an operator', () => {
 
   const missing: readonly [string, object][] = [
     ['olm.yaml: version is missing: say it here, or in package.json', { ...PACKAGE, version: undefined }],
-    ['olm.yaml: version is missing: say it here, or in package.json', { ...PACKAGE, version: 'v1' }],
     ['olm.yaml: provider is missing: say it here, or in package.json as author', { ...PACKAGE, author: undefined }],
   ]
   for (const [error, content] of missing) {
@@ -122,6 +121,34 @@ describe('what is said about an operator', () => {
       expect(facts).to.throw(CliError, error)
     })
   }
+
+  const odd: readonly [what: string, content: unknown, error: string][] = [
+    [
+      'a version',
+      { ...PACKAGE, version: 'abc' },
+      'package.json: version is to be a semantic version such as 1.2.3, not "abc"; repair it, or say version in olm.yaml',
+    ],
+    ['a version that is a number', { ...PACKAGE, version: 1 }, 'package.json: version is to be a semantic version such as 1.2.3, not 1; '],
+    [
+      'an author',
+      { ...PACKAGE, author: {} },
+      'package.json: author is to be a name, such as "Ann <ann@example.com>", not {}; repair it, or say provider in olm.yaml',
+    ],
+    ['an object', null, 'package.json: expected an object, as npm init writes it'],
+    ['an object, but a list', [], 'package.json: expected an object, as npm init writes it'],
+  ]
+  for (const [what, content, error] of odd) {
+    it(`says what of package.json is not ${what}, and not that it is missing`, () => {
+      write('package.json', JSON.stringify(content))
+      expect(facts).to.throw(CliError, error)
+    })
+  }
+
+  it('does not mind what package.json says where olm.yaml says it better', () => {
+    write('package.json', JSON.stringify({ ...PACKAGE, version: 'abc', author: {} }))
+    write('olm.yaml', 'version: 2.0.0\nprovider: { name: Bob }')
+    expect(facts()).to.deep.include({ version: '2.0.0', provider: { name: 'Bob' } })
+  })
 
   const wrong: readonly [what: string, olm: string, error: string][] = [
     ['a field that does not exist', 'categorys: [Storage]', 'olm.yaml: there is no field categorys (did you mean categories?)'],

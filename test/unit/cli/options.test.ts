@@ -75,6 +75,7 @@ describe('the command line', () => {
     [['--log-level', 'loud'], /--log-level loud: expected one of trace, debug, info, warn, error, silent/],
     [['--log-format', 'xml'], /expected one of pretty, json/],
     [['--name', 'two words'], /--name two words/],
+    [['--version', 'handlers'], /^--version takes no arguments, but got handlers; see tsop-run --help$/],
   ]
   for (const [args, message] of wrong) {
     it(`refuses ${args.join(' ')}`, () => {

@@ -60,6 +60,24 @@ describe('tsop-run, the real process', function () {
       expect([code, stdout]).to.deep.equal([0, 'Widget.example.com: WidgetHandler in handlers/widget.ts\n'])
     })
 
+    for (const [args, expected] of [
+      [['version', 'extra'], 'tsop: version takes no arguments, but got extra; see tsop version --help\n'],
+      [['--version', 'a', 'b'], 'tsop: version takes no arguments, but got a b; see tsop version --help\n'],
+      [['help', 'init'], 'tsop: help takes no arguments, but got init; see tsop init --help\n'],
+      [['run', '--version', 'x'], 'tsop-run: --version takes no arguments, but got x; see tsop-run --help\n'],
+    ] as const) {
+      it(`refuses what nobody asked for: tsop ${args.join(' ')}`, async () => {
+        expect(await project().run(args, { command: 'tsop' })).to.deep.equal({ code: 2, stdout: '', stderr: expected })
+      })
+    }
+
+    it('has a help for every command, also for those that take nothing', async () => {
+      for (const args of [['version', '--help'], ['help', '-h'], ['--help']]) {
+        const { code, stdout } = await project().run(args, { command: 'tsop' })
+        expect([code, stdout.split(' ').slice(0, 2)]).to.deep.equal([0, ['Usage:', 'tsop']])
+      }
+    })
+
     it('refuses an unknown option and an unknown command', async () => {
       const option = await project().run(['--onse'])
       expect(option.code).to.equal(2)

@@ -9,9 +9,10 @@ import { onReconcile } from '../../../lib/decorators/on-reconcile.ts'
 import { owns } from '../../../lib/decorators/owns.ts'
 import { validates } from '../../../lib/decorators/validates.ts'
 import { watches } from '../../../lib/decorators/watches.ts'
-import { kind } from '../../../lib/resource/kind.ts'
+import { type KindRef, kind } from '../../../lib/resource/kind.ts'
 import { ConfigMap, Secret, Service } from '../../../lib/resource/kinds.ts'
 import { resource } from '../../../lib/resource/resource.ts'
+import { resourceFrom } from '../../../lib/resource/resource-from.ts'
 
 const Thing = kind('example.com/v1', 'Thing', { plural: 'things', scope: 'Namespaced' })
 const Other = kind('example.com/v1', 'Other')
@@ -455,6 +456,54 @@ describe('checkHandlers', () => {
       HandlerError,
       'b.ts: B: WebShop and the Webshop of A would both be webshops.example.com: give one of them another `plural` in resource()',
     )
+  })
+
+  describe('of a kind that is defined twice', () => {
+    const shop = (fields: z.ZodRawShape = {}, more = {}) =>
+      resource({ group: 'example.com', version: 'v1', kind: 'Shop', spec: z.object({ size: z.int(), ...fields }), ...more })
+    /** Class A of a.ts reconciles the one, class B of b.ts owns and watches the others. */
+    const specs = (one: KindRef, ...others: KindRef[]) => {
+      class A {
+        @onReconcile(one) reconcile() {}
+      }
+      class B {
+        @onReconcile(Thing) reconcile() {}
+      }
+      const b = collect(B, { file: 'b.ts' })
+      const watches = others.map((each) => ({ kind: each, method: 'map', options: {} }))
+      return [collect(A, { file: 'a.ts' }), { ...b, watches }]
+    }
+    const advice = 'call resource() once for the kind, and import it where it is used'
+
+    it('refuse two definitions that differ, naming both classes', () => {
+      expect(() => checkHandlers(specs(shop(), shop({ name: z.string() }))))
+        .to.throw(HandlerError)
+        .with.property('message', `b.ts: B: a cluster has one definition of Shop.example.com, and A (a.ts) names another one: ${advice}`)
+    })
+
+    it('refuse them under two plurals, of which an API server takes one', () => {
+      expect(() => checkHandlers(specs(shop(), shop({}, { plural: 'stores' })))).to.throw(HandlerError, 'A (a.ts) names another one')
+    })
+
+    it('refuse them in one class, once', () => {
+      const [, b] = specs(Thing, shop(), shop({}, { shortNames: ['s'] }), shop())
+      expect(() => checkHandlers([b!]))
+        .to.throw(HandlerError)
+        .with.property(
+          'message',
+          `b.ts: B: a cluster has one definition of Shop.example.com, and this class names two that differ: ${advice}`,
+        )
+    })
+
+    it('refuse one that converts beside one that does not', () => {
+      const converting = { ...shop(), conversion: {} } as unknown as KindRef
+      expect(() => checkHandlers(specs(shop(), converting))).to.throw(HandlerError, 'A (a.ts) names another one')
+    })
+
+    it('take the same definition twice, and what others define', () => {
+      checkHandlers(specs(shop(), shop(), shop()))
+      checkHandlers(specs(shop(), resourceFrom(shop({ name: z.string() }).crd)))
+    })
   })
 })
 

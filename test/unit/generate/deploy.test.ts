@@ -41,6 +41,9 @@ interface Pod {
   containers: [{ args: string[]; ports: { name: string; containerPort: number }[] }]
 }
 
+/** Every scalar in it. */
+const leaves = (value: unknown): unknown[] => (typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value])
+
 const podOf = (model: DeployModel) => (deployParts(model).deployment[0]!['spec'] as { template: { spec: Pod } }).template.spec
 
 describe('the Deployment of an operator', () => {
@@ -146,8 +149,25 @@ describe('a chart', () => {
     const textOf = (path: string) => made.find((file) => file.path === path)?.content ?? ''
     expect(parseYaml(textOf('helm/values.yaml'))[0]!.value).to.deep.include({ namespaces: ['2026', '1e3'] })
     expect(textOf('helm/templates/roles.yaml'))
-      .to.include('namespace: {{ quote $namespace }}')
+      .to.include('namespace: {{ $namespace | quote }}')
       .and.not.include('namespace: {{ $namespace }}')
+  })
+
+  it('reads every name as a text, also where release, namespace and fullnameOverride are called like numbers', () => {
+    const made = chartFiles({ ...MODEL, specs: [collect(CrateHandler)] }, { version: '1.2.3', description: 'Crates' })
+    const ofNumbers = /^(?:\.Values\.replicas|add \.Values\.drainSeconds 10|include "operator\.metricsPort" \.)$/
+    const templates = made.filter(({ path }) => /^helm\/templates\/.*\.(?:yaml|tpl)$/.test(path))
+    const lines = templates.flatMap(({ path, content }) => content.split('\n').map((line) => ({ path, line: line.trim() })))
+    // Whole lines of an action are no scalars; a mapping or a list of one line is YAML by itself.
+    const scalars = lines.filter(({ line }) => /\{\{ /.test(line) && !line.startsWith('{{'))
+    expect(scalars).to.have.length.above(100)
+    for (const { path, line } of scalars) {
+      const rendered = line.replace(/\{\{ (.*?) \}\}/g, (_, expression: string) => {
+        if (ofNumbers.test(expression)) return '8'
+        return /^quote |\| quote$/.test(expression) ? '"2026"' : '2026'
+      })
+      expect(leaves(parseYaml(rendered)[0]?.value), `${path}: ${line}`).to.not.include(2026)
+    }
   })
 
   it('asks about kinds of Kubernetes in the namespaces of its values, but never in that of the release', () => {
@@ -192,6 +212,12 @@ describe('a template', () => {
       c: t.block('.Values.c'),
     })
     expect(text).to.equal('a: x-{{ .Values.a }}\n{{- if .Values.b }}\nb: 1\n{{- end }}\nc: {{- toYaml .Values.c | nindent 2 }}\n')
+  })
+
+  it('quotes what is a text, or begins with one, and no number', () => {
+    const t = new Template()
+    const text = t.render({ a: t.value('.a'), b: [t.value('.b'), { c: `${t.value('.c')}:${t.value('.d')}` }], e: t.number('.e') })
+    expect(text).to.equal("a: {{ .a | quote }}\nb:\n- {{ .b | quote }}\n- c: '{{ .c }}:{{ .d }}'\ne: {{ .e }}\n")
   })
 })
 

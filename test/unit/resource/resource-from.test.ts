@@ -128,6 +128,59 @@ describe('resourceFrom', () => {
       'the definition a.b is not complete',
     ],
   ]
+  const holed = (spec: unknown) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'teas.example.com' },
+    spec,
+  })
+  const Teas = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Tea', plural: 'teas' } }
+  const v1 = { name: 'v1', served: true, storage: true }
+  const ofSchema = (schema: unknown) =>
+    holed({
+      ...Teas,
+      versions: [
+        { ...v1, name: 'v1beta1' },
+        { ...v1, schema },
+      ],
+    })
+  const incomplete = 'resourceFrom: the definition teas.example.com is not complete: '
+  const inVersion = 'resourceFrom: the definition teas.example.com, version v1: '
+  const holes: [string, object, string][] = [
+    ['spec: null', holed(null), `${incomplete}spec is null, expected an object`],
+    ['names: null', holed({ ...Teas, names: null, versions: [v1] }), `${incomplete}spec.names is null, expected an object`],
+    ['no plural', holed({ ...Teas, names: { kind: 'Tea' }, versions: [v1] }), `${incomplete}spec.names.plural is missing, expected a text`],
+    ['versions: null', holed({ ...Teas, versions: null }), `${incomplete}spec.versions is null, expected a list of versions`],
+    ['versions by name', holed({ ...Teas, versions: { v1 } }), `${incomplete}spec.versions is an object, expected a list of versions`],
+    ['no version', holed({ ...Teas, versions: [] }), `${incomplete}spec.versions is an empty list, expected a list of versions`],
+    ['a version that is null', holed({ ...Teas, versions: [v1, null] }), `${incomplete}spec.versions[1] is null, expected an object`],
+    ['a version without a name', holed({ ...Teas, versions: [{}] }), `${incomplete}spec.versions[0].name is missing, expected a text`],
+    ['schema: null', ofSchema(null), `${inVersion}schema is null, expected an object`],
+    ['a schema that is a list', ofSchema([]), `${inVersion}schema is an empty list, expected an object`],
+    ['openAPIV3Schema: null', ofSchema({ openAPIV3Schema: null }), `${inVersion}schema.openAPIV3Schema is null, expected a schema`],
+    ['a schema without openAPIV3Schema', ofSchema({}), `${inVersion}schema.openAPIV3Schema is missing, expected a schema`],
+    ...(
+      [
+        [{ properties: null }, 'properties is null, expected schemas by name'],
+        [{ properties: { spec: null } }, 'properties.spec is null, expected a schema'],
+        [{ properties: { spec: { enum: null } } }, 'properties.spec.enum is null, expected a list'],
+        [{ properties: { spec: { items: { required: 'a' } } } }, 'properties.spec.items.required is "a", expected a list'],
+        [{ properties: { spec: { additionalProperties: null } } }, 'properties.spec.additionalProperties is null, expected a schema'],
+      ] as const
+    ).map(([openAPIV3Schema, text]): [string, object, string] => [
+      JSON.stringify(openAPIV3Schema),
+      ofSchema({ openAPIV3Schema }),
+      `${inVersion}schema.openAPIV3Schema.${text}`,
+    ]),
+  ]
+  for (const [name, definition, expected] of holes) {
+    it(`says of which definition, and where in it, something is missing: ${name}`, () => {
+      expect(() => resourceFrom(definition))
+        .to.throw(TypeError)
+        .with.property('message', expected)
+    })
+  }
+
   for (const [name, definition, expected] of wrong) {
     it(`refuses ${name}`, () => expect(() => resourceFrom(definition)).to.throw(TypeError, expected))
   }

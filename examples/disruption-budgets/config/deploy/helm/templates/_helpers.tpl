@@ -1,5 +1,5 @@
 {{- /* Made by `tsop generate deploy examples/disruption-budgets --name budget-operator --output examples/disruption-budgets/config/deploy`; change what it is made from and run it again. */ -}}
-{{- /* tsop sha256:962735a1fdd897fa */ -}}
+{{- /* tsop sha256:37b5942835e0dfb1 */ -}}
 {{- define "operator.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride }}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 45 | trimSuffix "-" }}
@@ -9,10 +9,10 @@
 {{- end }}
 
 {{- define "operator.labels" -}}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | trunc 63 | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
 {{- end }}
 
 {{- define "operator.image" -}}
