@@ -3,6 +3,7 @@ import { Duplex } from 'node:stream'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Outgoing, Receiver } from '../../../lib/api/connection.ts'
+import { guardWrites } from '../../../lib/api/guarded-socket.ts'
 import { type Http1Socket, Http1Sockets } from '../../../lib/api/http1-socket.ts'
 import { ManualClock, settle } from '../manual-clock.ts'
 
@@ -29,6 +30,50 @@ describe('a request on an HTTP/1.1 socket', () => {
         Buffer.from('grüße'),
       ]),
     )
+  })
+
+  it('leaves in pieces of 64 KiB, each when the one before has gone', async () => {
+    const { peer, sockets, socket, send } = world()
+    peer.holds = true
+    const answer = send({ method: 'PUT', body: 'x'.repeat(150_000) })
+    const lengths: number[][] = []
+    for (let i = 0; i < 3; i++) {
+      await settle()
+      lengths.push(peer.heard.map(({ length }) => length))
+      peer.release?.()
+    }
+    await settle()
+    const last = Buffer.concat(peer.heard).length - 2 * 65_536
+    expect(lengths).to.deep.equal([[65_536], [65_536, 65_536], [65_536, 65_536, last]])
+    expect(String(Buffer.concat(peer.heard)).split('\r\n\r\n')[1]).to.equal('x'.repeat(150_000))
+    peer.say(OK)
+    await settle()
+    expect(answer.ended).to.equal(true)
+    expect(sockets.take()).to.equal(socket)
+  })
+
+  it('stops between two pieces once it may not be written', async () => {
+    const peer = new Peer()
+    let open = true
+    const { send } = world(guardWrites(peer as unknown as Socket, () => open), peer)
+    peer.holds = true
+    const answer = send({ method: 'PUT', body: 'x'.repeat(150_000) })
+    await settle()
+    open = false
+    peer.release?.()
+    await settle()
+    expect([peer.heard.length, peer.destroyed]).to.deep.equal([1, true])
+    expect(answer.failure).to.deep.equal({ message: 'nothing may be written any more', untouched: false })
+  })
+
+  it('that is answered before all of it has left ends its socket', async () => {
+    const { peer, sockets, send } = world()
+    peer.holds = true
+    const answer = send({ method: 'PUT', body: 'x'.repeat(150_000) })
+    await settle()
+    peer.say('HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n')
+    await settle()
+    expect([answer.status, answer.ended, peer.destroyed, sockets.size]).to.deep.equal([413, true, true, 0])
   })
 
   it('has no length where it has no body', async () => {
@@ -411,6 +456,25 @@ describe('HTTP/1.1 sockets', () => {
     expect([peer.destroyed, sockets.size, freed()]).to.deep.equal([true, 0, 1])
   })
 
+  for (const [said, restMs] of [
+    ['timeout=5', 4_000],
+    ['max=100, timeout=5', 4_000],
+    ['timeout=60, max=5', 20_000],
+    ['max=100', 20_000],
+    ['timeout=1', 0],
+  ] as const) {
+    it(`are used again within ${restMs / 1000} s where the server says keep-alive: ${said}`, async () => {
+      const { peer, sockets, socket, send, clock } = world()
+      for (const ms of restMs === 0 ? [0] : [restMs - 1, restMs]) {
+        send({})
+        peer.say(`HTTP/1.1 200 OK\r\nKeep-Alive: ${said}\r\ncontent-length: 2\r\n\r\nok`)
+        await settle()
+        await clock.advance(ms)
+        expect(sockets.take()).to.equal(ms < restMs ? socket : undefined)
+      }
+    })
+  }
+
   it('are not used again when the server has said that it ends', async () => {
     const { peer, sockets, socket } = world()
     sockets.rest(socket)
@@ -483,6 +547,9 @@ describe('HTTP/1.1 sockets', () => {
 /** The other end of a socket: hears what is written, and says what a test wants. */
 class Peer extends Duplex {
   readonly heard: Buffer[] = []
+  /** Takes what is written only at `release`. */
+  holds = false
+  release: (() => void) | undefined
 
   constructor() {
     super({ allowHalfOpen: false })
@@ -500,12 +567,13 @@ class Peer extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.heard.push(chunk)
-    done()
+    if (this.holds) this.release = done
+    else done()
   }
 }
 
 /** One socket in use, on which nothing was sent yet. */
-function world() {
+function world(own?: Socket, peer = new Peer()) {
   let answered = 0
   let freed = 0
   let onFreed = () => {}
@@ -517,8 +585,7 @@ function world() {
       onFreed()
     },
   })
-  const peer = new Peer()
-  const socket = sockets.add(peer as unknown as Socket)
+  const socket = sockets.add(own ?? (peer as unknown as Socket))
   const send = (outgoing: Partial<Outgoing>) => new Answer(socket, outgoing)
   return {
     clock,

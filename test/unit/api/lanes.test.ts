@@ -4,6 +4,7 @@ import { Duplex } from 'node:stream'
 import { expect } from 'chai'
 import { systemClock } from '../../../lib/api/clock.ts'
 import type { Cluster, Credentials } from '../../../lib/api/cluster.ts'
+import type { Outgoing, Receiver } from '../../../lib/api/connection.ts'
 import { createTransport } from '../../../lib/api/http-transport.ts'
 import { Lanes } from '../../../lib/api/lanes.ts'
 import { ConnectionError, TimeoutError } from '../../../lib/api/status-error.ts'
@@ -21,6 +22,7 @@ import {
   otherKey,
   relayTo,
   type TestServer,
+  tlsServer,
   until,
 } from './servers.ts'
 
@@ -380,6 +382,20 @@ describe('HTTP/1.1 sockets beside HTTP/2', () => {
       expect(await slow.answer).to.include({ version: '1.1', port: slow.arrival.port })
     })
 
+    it('leave a request to HTTP/2 once in 45 s, lest the server ends a session on which nothing is asked for', async () => {
+      const clock = new ManualClock()
+      const { ask, rest } = await world({ clock })
+      await rest(1)
+      const versions: string[] = []
+      for (const ms of [15_000, 15_000, 14_999, 1, 0, 15_000]) {
+        await clock.advance(ms)
+        // The PING of the connection, and its answer.
+        await until(() => clock.pending <= 1)
+        versions.push((await ask()).version)
+      }
+      expect(versions).to.deep.equal(['1.1', '1.1', '1.1', '2.0', '1.1', '1.1'])
+    })
+
     it('that were at rest for 20 s are not used again', async () => {
       const clock = new ManualClock()
       const { ask, rest, lanes, openLanes } = await world({ clock })
@@ -459,6 +475,26 @@ describe('HTTP/1.1 sockets beside HTTP/2', () => {
   })
 
   describe('where the server speaks HTTP/2 only', () => {
+    it('are given up where the other side does not say that it speaks HTTP/1.1', async () => {
+      const heard: Buffer[] = []
+      let ended = 0
+      const silent = await tlsServer((socket) => {
+        socket.on('data', (chunk) => heard.push(chunk))
+        socket.on('close', () => ended++)
+      })
+      let relay: Awaited<ReturnType<typeof relayTo>> | undefined
+      const { ask } = await world({
+        cluster: async (server) => {
+          relay = await relayTo(server.port)
+          return clusterOf(relay)
+        },
+      })
+      // The connection is there by then, the first lane is not.
+      expect((await ask('/first', { beforeSend: () => relay?.leadTo(silent.port) })).version).to.equal('2.0')
+      await until(() => ended === 1)
+      expect([(await ask()).version, (await ask()).version, heard.length, silent.accepted]).to.deep.equal(['2.0', '2.0', 0, 1])
+    })
+
     it('are tried once in 30 s, and everything goes over HTTP/2', async () => {
       const clock = new ManualClock()
       const versions = new Set<string>()
@@ -633,6 +669,64 @@ describe('Lanes', () => {
     expect(attempts).to.have.length(3)
   })
 
+  it('waits twice as long after each failure in a row, an hour at most, and 30 s again after an answer', async () => {
+    const { lanes, attempts, clock } = world()
+    for (const seconds of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
+      const before = attempts.length
+      lanes.take()
+      expect(attempts).to.have.length(before + 1)
+      attempts[before]?.failed()
+      await settle()
+      await clock.advance(seconds * 1000 - 1)
+      lanes.take()
+      expect(attempts).to.have.length(before + 1)
+      await clock.advance(1)
+    }
+    lanes.take()
+    const socket = attempts.at(-1)?.opened()
+    await settle()
+    lanes.take()?.send(request, receiver)
+    socket?.push('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+    await settle()
+    lanes.take()
+    attempts.at(-1)?.failed()
+    await settle()
+    const before = attempts.length
+    await clock.advance(29_999)
+    lanes.take()
+    expect(attempts).to.have.length(before)
+    await clock.advance(1)
+    lanes.take()
+    expect(attempts).to.have.length(before + 1)
+  })
+
+  it('counts one that never answered as an attempt that failed', async () => {
+    const { lanes, attempts, clock } = world()
+    lanes.take()
+    const socket = attempts[0]?.opened()
+    await settle()
+    lanes.take()?.send(request, receiver)
+    socket?.destroy()
+    await settle()
+    await clock.advance(29_999)
+    lanes.take()
+    expect(attempts).to.have.length(1)
+    await clock.advance(1)
+    lanes.take()
+    expect(attempts).to.have.length(2)
+  })
+
+  it('opens another one at once for one that was closed before it was used', async () => {
+    const { lanes, attempts } = world()
+    lanes.take()
+    const socket = attempts[0]?.opened()
+    await settle()
+    socket?.destroy()
+    await settle()
+    lanes.take()
+    expect(attempts).to.have.length(2)
+  })
+
   for (const end of ['retire', 'destroy'] as const) {
     it(`${end}: opens none any more, and ends the one that was being opened`, async () => {
       const { lanes, attempts } = world()
@@ -645,6 +739,18 @@ describe('Lanes', () => {
     })
   }
 })
+
+const request: Outgoing = {
+  method: 'GET',
+  path: '/x',
+  headers: undefined,
+  authentication: {},
+  body: undefined,
+  beforeSend: undefined,
+  stream: false,
+}
+
+const receiver: Receiver = { response() {}, data() {}, end() {}, fail() {}, failed() {} }
 
 function failure(promise: Promise<unknown>): Promise<Error> {
   return promise.then(

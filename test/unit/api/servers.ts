@@ -6,7 +6,7 @@ import http1 from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net from 'node:net'
-import type tls from 'node:tls'
+import tls from 'node:tls'
 import { type Cluster, type Credentials, clusterAt } from '../../../lib/api/cluster.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
@@ -34,8 +34,6 @@ export interface TestServer {
 /** One of TLS that has succeeded. */
 export interface Handshake {
   readonly protocol: 'h2' | 'http/1.1'
-  /** By a ticket of an earlier one. */
-  readonly resumed: boolean
   readonly socket: tls.TLSSocket
 }
 
@@ -66,6 +64,11 @@ export function httpServer(answer: Answer): Promise<TestServer> {
 
 export function tcpServer(answer: (socket: net.Socket) => void): Promise<TestServer> {
   return listen(net.createServer(answer), 'https')
+}
+
+/** Takes connections whatever protocol they offer, and agrees on none. */
+export function tlsServer(answer: (socket: tls.TLSSocket) => void): Promise<TestServer> {
+  return listen(tls.createServer({ cert, key }, answer), 'https')
 }
 
 /**
@@ -126,7 +129,7 @@ async function listen(server: net.Server, protocol: string): Promise<TestServer>
     session.on('stream', (stream) => stream.on('error', () => {}))
   })
   server.on('secureConnection', (socket: tls.TLSSocket) => {
-    handshakes.push({ protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', resumed: socket.isSessionReused(), socket })
+    handshakes.push({ protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', socket })
     socket.on('error', () => {})
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
