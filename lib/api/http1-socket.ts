@@ -234,7 +234,7 @@ export class Http1Socket {
   #read(chunk: Buffer): void {
     const current = this.#current
     try {
-      if (current === undefined || current.answer.isDone) throw new Error('it says something that nobody asked for')
+      if (current === undefined) throw new Error('it says something that nobody asked for')
       const read = current.answer.read(chunk)
       if (read < chunk.length) this.#reusable = false
     } catch (error) {
@@ -262,7 +262,7 @@ export class Http1Socket {
 
   #flow(current: Current): void {
     const { held } = current
-    if (held === undefined || this.#current !== current) return
+    if (held === undefined) return
     current.held = undefined
     // A receiver may have had enough before the end.
     for (const chunk of held) if (this.#current === current) current.receiver.data(chunk)

@@ -683,8 +683,10 @@ describe('the HTTP transport', () => {
         rejectUnauthorized: true,
         ca: [cert],
       })
-      const error = await failure(transportTo(clusterOf(server), new ManualClock()).request(get('/x')))
+      const clock = new ManualClock()
+      const error = await failure(transportTo(clusterOf(server), clock).request(get('/x')))
       expect((error as Error).message).to.equal(`cannot connect to ${server.url}: it wants a client certificate`)
+      expect(clock.pending).to.equal(0)
     })
 
     it('verifies the certificate also where Node.js is told by its environment not to', async () => {

@@ -55,7 +55,10 @@ describe('a request on an HTTP/1.1 socket', () => {
   it('stops between two pieces once it may not be written', async () => {
     const peer = new Peer()
     let open = true
-    const { send } = world(guardWrites(peer as unknown as Socket, () => open), peer)
+    const { send } = world(
+      guardWrites(peer as unknown as Socket, () => open),
+      peer,
+    )
     peer.holds = true
     const answer = send({ method: 'PUT', body: 'x'.repeat(150_000) })
     await settle()
@@ -430,16 +433,24 @@ describe('an answer on an HTTP/1.1 socket', () => {
       expect([answer.text(), answer.ended, answer.failure, peer.destroyed]).to.deep.equal(['', false, undefined, true])
     })
 
-    it('hands over nothing more once its reader has had enough', async () => {
-      const { peer, send } = world()
-      const answer = send({ stream: true })
-      answer.onData = () => answer.sent.cancel()
-      peer.say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n')
-      await settle()
-      answer.sent.flow()
-      await settle()
-      expect([answer.text(), answer.ended, answer.failure, peer.destroyed]).to.deep.equal(['one', false, undefined, true])
-    })
+    for (const [what, early] of [
+      ['of what came before it was read', true],
+      ['of what comes in one piece', false],
+    ] as const) {
+      it(`hands over nothing more once its reader has had enough, ${what}`, async () => {
+        const { peer, send } = world()
+        const answer = send({ stream: true })
+        answer.onData = () => answer.sent.cancel()
+        const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+        const body = '3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n'
+        peer.say(early ? head + body : head)
+        await settle()
+        answer.sent.flow()
+        if (!early) peer.say(body)
+        await settle()
+        expect([answer.text(), answer.ended, answer.failure, peer.destroyed]).to.deep.equal(['one', false, undefined, true])
+      })
+    }
   })
 })
 
@@ -586,7 +597,7 @@ function world(own?: Socket, peer = new Peer()) {
     },
   })
   const socket = sockets.add(own ?? (peer as unknown as Socket))
-  const send = (outgoing: Partial<Outgoing>) => new Answer(socket, outgoing)
+  const send = (outgoing: Partial<Outgoing>): Answer => new Answer(socket, outgoing)
   return {
     clock,
     sockets,

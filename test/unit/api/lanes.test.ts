@@ -396,6 +396,27 @@ describe('HTTP/1.1 sockets beside HTTP/2', () => {
       expect(versions).to.deep.equal(['1.1', '1.1', '1.1', '2.0', '1.1', '1.1'])
     })
 
+    it('take every request while a stream keeps the session in use', async () => {
+      const clock = new ManualClock()
+      const { transport, ask, rest } = await world({
+        clock,
+        answers: { '/watch': (_request, response) => void response.write('one\n') },
+      })
+      const stream = await transport.stream({ method: 'GET', path: '/watch', timeoutMs: NO_DEADLINE })
+      stream.read(
+        () => {},
+        () => {},
+      )
+      await rest(1)
+      const versions: string[] = []
+      for (let i = 0; i < 5; i++) {
+        await clock.advance(15_000)
+        await until(() => clock.pending === 1)
+        versions.push((await ask()).version)
+      }
+      expect(versions).to.deep.equal(Array(5).fill('1.1'))
+    })
+
     it('that were at rest for 20 s are not used again', async () => {
       const clock = new ManualClock()
       const { ask, rest, lanes, openLanes } = await world({ clock })
@@ -477,11 +498,7 @@ describe('HTTP/1.1 sockets beside HTTP/2', () => {
   describe('where the server speaks HTTP/2 only', () => {
     it('are given up where the other side does not say that it speaks HTTP/1.1', async () => {
       const heard: Buffer[] = []
-      let ended = 0
-      const silent = await tlsServer((socket) => {
-        socket.on('data', (chunk) => heard.push(chunk))
-        socket.on('close', () => ended++)
-      })
+      const silent = await tlsServer((socket) => void socket.on('data', (chunk) => heard.push(chunk)))
       let relay: Awaited<ReturnType<typeof relayTo>> | undefined
       const { ask } = await world({
         cluster: async (server) => {
@@ -491,7 +508,7 @@ describe('HTTP/1.1 sockets beside HTTP/2', () => {
       })
       // The connection is there by then, the first lane is not.
       expect((await ask('/first', { beforeSend: () => relay?.leadTo(silent.port) })).version).to.equal('2.0')
-      await until(() => ended === 1)
+      await until(() => silent.accepted === 1 && silent.sockets.size === 0)
       expect([(await ask()).version, (await ask()).version, heard.length, silent.accepted]).to.deep.equal(['2.0', '2.0', 0, 1])
     })
 
@@ -712,6 +729,21 @@ describe('Lanes', () => {
     lanes.take()
     expect(attempts).to.have.length(1)
     await clock.advance(1)
+    lanes.take()
+    expect(attempts).to.have.length(2)
+  })
+
+  it('opens another one at once for one that was closed after it had answered, whatever it was doing', async () => {
+    const { lanes, attempts } = world()
+    lanes.take()
+    const socket = attempts[0]?.opened()
+    await settle()
+    lanes.take()?.send(request, receiver)
+    socket?.push('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    await settle()
+    lanes.take()?.send(request, receiver)
+    socket?.destroy()
+    await settle()
     lanes.take()
     expect(attempts).to.have.length(2)
   })

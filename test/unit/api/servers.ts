@@ -49,9 +49,10 @@ export function http2Server(answer: Answer, options: http2.SecureServerOptions =
   return listen(http2.createSecureServer({ cert, key, ...options }, answer as never), 'https')
 }
 
-/** HTTP/2 and HTTP/1.1 as the client likes, as an API server offers them. */
+/** HTTP/2 and HTTP/1.1 as the client likes, as an API server offers them: without Node's word on how long a socket may rest. */
 export function bothServer(answer: Answer, options: http2.SecureServerOptions = {}): Promise<TestServer> {
-  return http2Server(answer, { allowHTTP1: true, ...options })
+  const server = http2.createSecureServer({ cert, key, allowHTTP1: true, ...options }, answer as never)
+  return listen(Object.assign(server, { keepAliveTimeout: 0 }), 'https')
 }
 
 export function httpsServer(answer: Answer, options: https.ServerOptions = {}): Promise<TestServer> {
