@@ -3,7 +3,6 @@
  * certificates changed, or when watches hold most of its places. Failing attempts back off for everybody together.
  */
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
 import type { Clock, Random, Timer } from './clock.ts'
 import type { TlsSettings } from './cluster.ts'
@@ -17,9 +16,6 @@ const FIRST_BACKOFF_MS = 250
 const LONGEST_BACKOFF_MS = 5000
 
 type Negotiated = Socket & { readonly alpnProtocol?: string | false | null }
-
-/** Sockets outlive the runs whose requests opened them, and must not hold on to them, nor act in their name. */
-const outside: <T>(f: () => T) => T = AsyncLocalStorage.snapshot()
 
 export interface Waiter {
   readonly streaming: boolean
@@ -145,7 +141,7 @@ export class ConnectionPool implements ConnectionEvents {
     }
     this.#connecting = true
     const tls = this.#tls
-    outside(() => this.#open(tls)).then(
+    this.#open(tls).then(
       (connection) => {
         this.#connecting = false
         this.#connections.push(connection)
@@ -164,7 +160,7 @@ export class ConnectionPool implements ConnectionEvents {
 
   async #open(tls: TlsSettings): Promise<Connection> {
     const { url, mayWrite, lanes } = this.#target
-    const open = (protocols: readonly string[]): Promise<Negotiated> => outside(() => connect(this.#target, tls, protocols))
+    const open = (protocols: readonly string[]): Promise<Negotiated> => connect(this.#target, tls, protocols)
     const guarded = (socket: Socket) => (mayWrite === undefined ? socket : guardWrites(socket, mayWrite))
     const openHttp1 = async () => guarded(await open(['http/1.1']))
     const socket = await open(['h2', 'http/1.1'])

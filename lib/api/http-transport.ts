@@ -3,12 +3,16 @@
  * always verified unless the kubeconfig says otherwise.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock, Random } from './clock.ts'
 import type { Cluster } from './cluster.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange, type Way } from './exchange.ts'
 import type { MayWrite } from './guarded-socket.ts'
 import type { Transport, TransportRequest, TransportResponse, TransportStream } from './transport.ts'
+
+/** Sockets and their timers outlive the runs whose requests began them, and must not hold on to them, nor act in their name. */
+const outside: <T>(f: () => T) => T = AsyncLocalStorage.snapshot()
 
 export interface TransportOptions {
   readonly clock: Clock
@@ -42,9 +46,13 @@ export function createTransport(cluster: Cluster, { clock, random, lanes }: Tran
   }
   return {
     request: (request: TransportRequest) =>
-      new Promise<TransportResponse>((resolve, reject) => new Exchange(wayOf(request), request, false, resolve, reject).start()),
+      outside(
+        () => new Promise<TransportResponse>((resolve, reject) => new Exchange(wayOf(request), request, false, resolve, reject).start()),
+      ),
     stream: (request: TransportRequest) =>
-      new Promise<TransportStream>((resolve, reject) => new Exchange(wayOf(request), request, true, resolve, reject).start()),
+      outside(
+        () => new Promise<TransportStream>((resolve, reject) => new Exchange(wayOf(request), request, true, resolve, reject).start()),
+      ),
     close: async () => {
       for (const pool of pools) pool.close()
     },

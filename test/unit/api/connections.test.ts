@@ -1,10 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import v8 from 'node:v8'
+import vm from 'node:vm'
 import { expect } from 'chai'
 import { nextTurn, systemClock } from '../../../lib/api/clock.ts'
 import { createTransport } from '../../../lib/api/http-transport.ts'
 import { ConnectionError } from '../../../lib/api/status-error.ts'
 import type { Transport } from '../../../lib/api/transport.ts'
-import { bothServer, closeServers, clusterOf, httpServer } from './servers.ts'
+import { bothServer, closeServers, clusterOf, httpServer, until } from './servers.ts'
+
+v8.setFlagsFromString('--expose-gc')
+const collectGarbage = vm.runInNewContext('gc') as () => void
 
 describe('connections over time', () => {
   const transports: Transport[] = []
@@ -35,6 +40,29 @@ describe('connections over time', () => {
     })
     expect(context).to.equal(undefined)
   })
+
+  for (const lanes of [false, true]) {
+    it(`over HTTP/2 ${lanes ? 'and beside it ' : ''}keep nothing in memory of the run that opened them`, async () => {
+      const server = await bothServer((_request, response) => response.end('{}'))
+      const transport = createTransport(clusterOf(server), { clock: systemClock, random: () => 0.5, lanes })
+      transports.push(transport)
+      const runs = new AsyncLocalStorage<object>()
+      const ask = () => transport.request({ method: 'GET', path: '/x', timeoutMs: 1e6 })
+      /** In a function of its own: nothing else is to hold on to the run. */
+      const run = async () => {
+        const own = { name: 'a run' }
+        await runs.run(own, ask)
+        return new WeakRef(own)
+      }
+      const ended = await run()
+      await until(() => server.accepted === (lanes ? 2 : 1))
+      await ask()
+      await until(() => {
+        collectGarbage()
+        return ended.deref() === undefined
+      })
+    })
+  }
 
   it('that cannot be made of a certificate are an error of the request, and of nothing else', async () => {
     const server = await bothServer((_request, response) => response.end())
