@@ -218,7 +218,11 @@ export const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
   ],
 
   descriptions: [
+    // A quota that is made at the same time as the namespace's first ConfigMap may miss it until it counts anew, minutes later.
+    'kubectl apply -f - <<< \'{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"described"}}\'',
+    'for i in $(seq 200); do kubectl get configmap -n described kube-root-ca.crt > /dev/null 2>&1 && break; sleep 0.1; done',
     'kubectl apply -f zoo.yaml',
+    'kubectl wait -n described resourcequota/limits --for=jsonpath="{.status.used.configmaps}"=1 --timeout=30s',
     ...[
       'namespace described',
       'secret password',
