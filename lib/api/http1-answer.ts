@@ -17,7 +17,6 @@ export interface AnswerListener {
   /** Names in lower case; a header that came several times as one text. `reusable`: another request may follow on the socket. */
   head(status: number, headers: Record<string, string>, reusable: boolean): void
   body(chunk: Buffer): void
-  end(): void
 }
 
 type Part = 'head' | 'sized' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-close' | 'done'
@@ -35,7 +34,7 @@ export class Http1Answer {
     this.#listener = listener
   }
 
-  /** Nothing belongs to it any more. */
+  /** It has come to its end: nothing belongs to it any more. */
   get isDone(): boolean {
     return this.#part === 'done'
   }
@@ -49,7 +48,7 @@ export class Http1Answer {
 
   /** The other side has ended the connection. An answer without a length ends with it. */
   close(): void {
-    if (this.#part === 'until-close') this.#end()
+    if (this.#part === 'until-close') this.#part = 'done'
   }
 
   #readFrom(chunk: Buffer, at: number): number {
@@ -66,7 +65,7 @@ export class Http1Answer {
         this.#left -= next - at
         this.#listener.body(chunk.subarray(at, next))
         if (this.#left === 0) {
-          if (this.#part === 'sized') this.#end()
+          if (this.#part === 'sized') this.#part = 'done'
           else this.#part = 'chunk-end'
         }
         return next
@@ -122,7 +121,7 @@ export class Http1Answer {
     const keepsAlive = minor === '1' ? !says.includes('close') : says.includes('keep-alive')
     this.#listener.head(status, headers, keepsAlive && this.#part !== 'until-close')
     if (this.#part === 'sized') this.#left = Number(headers['content-length'])
-    if (this.#part === 'done' || (this.#part === 'sized' && this.#left === 0)) this.#end()
+    if (this.#part === 'done' || (this.#part === 'sized' && this.#left === 0)) this.#part = 'done'
   }
 
   #readLine(text: string): void {
@@ -141,13 +140,8 @@ export class Http1Answer {
         // Trailers tell nothing that anybody here asks for.
         this.#trailerBytes += text.length
         if (this.#trailerBytes > MOST_HEAD_BYTES) throw new Error('its answer has too many trailers')
-        if (text === '') this.#end()
+        if (text === '') this.#part = 'done'
     }
-  }
-
-  #end(): void {
-    this.#part = 'done'
-    this.#listener.end()
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from './clock.ts'
 import type { Connection, ConnectionEvents, Outgoing, Receiver, Sent } from './connection.ts'
-import { Http1Sockets } from './http1-socket.ts'
+import { type Http1Socket, Http1Sockets } from './http1-socket.ts'
 
 /** Requests at the same time; streams have sockets of their own besides. */
 const MOST_REQUESTS = 32
@@ -112,7 +112,7 @@ class Opening implements Sent {
     this.#receiver = receiver
   }
 
-  opened(socket: { send(outgoing: Outgoing, receiver: Receiver): Sent; destroy(): void }): void {
+  opened(socket: Http1Socket): void {
     try {
       if (this.#over) socket.destroy()
       else this.#sent = socket.send(this.outgoing, this.#receiver)

@@ -226,8 +226,6 @@ export class Http1Socket {
         if (held !== undefined) held.push(chunk)
         else if (this.#current !== undefined) receiver.data(chunk)
       },
-      // Told when the whole piece has been read, or what else is in it would be taken for the next answer.
-      end: () => {},
     }
   }
 
@@ -241,6 +239,7 @@ export class Http1Socket {
       this.destroy(error as Error)
       return
     }
+    // Only when the whole piece has been read: what else is in it would be taken for the next answer.
     this.#endWhereDone(current)
   }
 

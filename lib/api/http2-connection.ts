@@ -23,15 +23,16 @@ const SESSION_MEMORY = 1024
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
 
-/**
- * Resolves once the server has said how much it takes, which is the first thing it says. `openLane`: makes a socket to the same server that speaks
- * HTTP/1.1; absent where everything is to go over this one.
- */
-export function openHttp2(
-  socket: Duplex,
-  { url, clock, openLane }: { url: URL; clock: Clock; openLane?: (() => Promise<Socket>) | undefined },
-  events: ConnectionEvents,
-): Promise<Connection> {
+export interface Http2Options {
+  readonly url: URL
+  readonly clock: Clock
+  /** Makes a socket to the same server that speaks HTTP/1.1; absent where everything is to go over HTTP/2. */
+  readonly openLane: (() => Promise<Socket>) | undefined
+}
+
+/** Resolves once the server has said how much it takes, which is the first thing it says. */
+export function openHttp2(socket: Duplex, options: Http2Options, events: ConnectionEvents): Promise<Connection> {
+  const { url, clock } = options
   return new Promise((resolve, reject) => {
     const timer = clock.after(SETTINGS_TIMEOUT_MS, () => {
       session.destroy(new Error(`it takes connections but says nothing within ${SETTINGS_TIMEOUT_MS / 1000} s`))
@@ -52,7 +53,7 @@ export function openHttp2(
     session.once('connect', () => session.setLocalWindowSize(SESSION_WINDOW))
     session.once('remoteSettings', () => {
       timer.cancel()
-      resolve(new Http2Connection(session, { url, clock, openLane }, events))
+      resolve(new Http2Connection(session, options, events))
     })
   })
 }
@@ -77,11 +78,7 @@ class Http2Connection implements Connection {
   #pinging = false
   #timer: Timer | undefined
 
-  constructor(
-    session: http2.ClientHttp2Session,
-    { url, clock, openLane }: { url: URL; clock: Clock; openLane?: (() => Promise<Socket>) | undefined },
-    events: ConnectionEvents,
-  ) {
+  constructor(session: http2.ClientHttp2Session, { url, clock, openLane }: Http2Options, events: ConnectionEvents) {
     this.#session = session
     this.#clock = clock
     this.#events = events

@@ -3,6 +3,8 @@
  * A merge patch replaces lists whole and cannot set a field to null: null means "remove".
  */
 
+import { isObject } from '../resource/is-object.ts'
+
 type Json = Record<string, unknown>
 
 /**
@@ -54,10 +56,6 @@ export function equalJson(a: unknown, b: unknown): boolean {
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A key such as `constructor` or `__proto__` may be a label like any other. */

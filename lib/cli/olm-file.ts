@@ -5,6 +5,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import type { BundleFacts } from '../generate/bundle.ts'
 import { displayNameOf } from '../generate/descriptors.ts'
+import { isObject } from '../resource/is-object.ts'
 import { parseYaml, YamlError } from '../resource/yaml.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
@@ -169,34 +170,32 @@ interface PackageFacts {
 function packageFacts(start: string): PackageFacts {
   const file = upwards(start, 'package.json')
   const content = file === undefined ? {} : yamlOf(file, file)
-  if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw wrong(`${file}: expected an object, as npm init writes it`)
-  const found = content as Record<string, unknown>
-  const people = [...(Array.isArray(found['maintainers']) ? found['maintainers'] : []), found['author']].map(personOf)
+  if (!isObject(content)) throw wrong(`${file}: expected an object, as npm init writes it`)
+  const people = [...(Array.isArray(content['maintainers']) ? content['maintainers'] : []), content['author']].map(personOf)
   const reachable = people.flatMap((person) => (person?.email === undefined ? [] : [{ name: person.name, email: person.email }]))
-  const author = personOf(found['author'])
-  const known = version.safeParse(found['version']).data
+  const author = personOf(content['author'])
+  const known = version.safeParse(content['version']).data
   const odd = (what: unknown, taken: unknown, text: string) =>
     file === undefined || what === undefined || taken !== undefined ? undefined : { file, text: `${text}, not ${JSON.stringify(what)}` }
   const url = (value: unknown) => link.safeParse(value).data
-  const repository = url(repositoryUrl(found['repository']))
+  const repository = url(repositoryUrl(content['repository']))
   const links = [
-    { name: 'Homepage', url: url(found['homepage']) },
+    { name: 'Homepage', url: url(content['homepage']) },
     { name: 'Source', url: repository },
   ]
   return {
     ...withoutUndefined({
       version: known,
-      description: text.safeParse(found['description']).data,
+      description: text.safeParse(content['description']).data,
       author: author === undefined ? undefined : { name: author.name, url: author.url },
       repository,
     }),
     maintainers: [...new Map(reachable.map((person) => [person.email, person])).values()],
     links: links.flatMap((each) => (each.url === undefined ? [] : [{ name: each.name, url: each.url }])),
-    keywords: z.array(text).safeParse(found['keywords']).data ?? [],
+    keywords: z.array(text).safeParse(content['keywords']).data ?? [],
     odd: withoutUndefined({
-      version: odd(found['version'], known, 'version is to be a semantic version such as 1.2.3'),
-      provider: odd(found['author'], author, 'author is to be a name, such as "Ann <ann@example.com>"'),
+      version: odd(content['version'], known, 'version is to be a semantic version such as 1.2.3'),
+      provider: odd(content['author'], author, 'author is to be a name, such as "Ann <ann@example.com>"'),
     }) as PackageFacts['odd'],
   }
 }

@@ -3,6 +3,8 @@
  * add fields of their own, neither is a difference.
  */
 
+import { isObject } from '../resource/is-object.ts'
+
 /** Paths and the live values there, as one text; `''` where nothing differs. It serves to recognise a difference seen before. */
 export function difference(desired: unknown, live: unknown): string {
   const found: string[] = []
@@ -31,10 +33,6 @@ function compare(desired: unknown, live: unknown, path: string, found: string[])
 
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.values(value).every((v) => v === undefined)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** JSON with sorted keys, so that equal objects give equal texts. What JSON leaves out (undefined, functions) is left out. */

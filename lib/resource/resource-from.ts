@@ -1,5 +1,6 @@
 /** `resourceFrom()`: a kind that somebody else defines, taken from its CustomResourceDefinition. */
 
+import { isObject } from './is-object.ts'
 import type { CustomResourceDefinition, CustomResourceVersion, KindRef, KubeObject, StatusSupport } from './kind.ts'
 import { parseYaml, type YamlDocument, YamlError } from './yaml.ts'
 
@@ -144,10 +145,6 @@ function expected(path: string, what: string, value: unknown): string {
       ? 'an object'
       : JSON.stringify(value)
   return `${path} is ${shown}, expected ${what}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#rfc-1035-label-names */

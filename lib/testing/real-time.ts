@@ -1,5 +1,7 @@
+import { nextTurn } from '../api/clock.ts'
+
 /** Time as it passes outside, for bounds on waiting. Taken when this is loaded: a test may put fake timers in the place of the real ones later. */
-const { setImmediate, setTimeout, performance } = globalThis
+const { setTimeout, performance } = globalThis
 
 export function realNow(): number {
   return performance.now()
@@ -7,9 +9,7 @@ export function realNow(): number {
 
 /** Lets everything run that can: promises, then what waited for its turn. */
 export function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
+  return new Promise(nextTurn)
 }
 
 export function pause(ms: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { Outgoing, Receiver } from '../../../lib/api/connection.ts'
 import { guardWrites } from '../../../lib/api/guarded-socket.ts'
 import { type Http1Socket, Http1Sockets } from '../../../lib/api/http1-socket.ts'
 import { ManualClock, settle } from '../manual-clock.ts'
+import { plainRequest } from './servers.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
@@ -623,16 +624,7 @@ class Answer implements Receiver {
   readonly #chunks: Buffer[] = []
 
   constructor(socket: Http1Socket, outgoing: Partial<Outgoing>) {
-    const plain: Outgoing = {
-      method: 'GET',
-      path: '/x',
-      headers: undefined,
-      authentication: {},
-      body: undefined,
-      beforeSend: undefined,
-      stream: false,
-    }
-    this.sent = socket.send({ ...plain, ...outgoing }, this)
+    this.sent = socket.send({ ...plainRequest, ...outgoing }, this)
   }
 
   text(): string {

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 import { expect } from 'chai'
 import { systemClock } from '../../../lib/api/clock.ts'
 import type { Cluster, Credentials } from '../../../lib/api/cluster.ts'
-import type { Outgoing, Receiver } from '../../../lib/api/connection.ts'
+import type { Receiver } from '../../../lib/api/connection.ts'
 import { createTransport } from '../../../lib/api/http-transport.ts'
 import { Lanes } from '../../../lib/api/lanes.ts'
 import { ConnectionError, TimeoutError } from '../../../lib/api/status-error.ts'
@@ -20,6 +20,7 @@ import {
   key,
   otherCert,
   otherKey,
+  plainRequest,
   relayTo,
   type TestServer,
   tlsServer,
@@ -636,7 +637,14 @@ describe('Lanes', () => {
         }),
       { answered() {}, freed: () => void freed++ },
     )
-    return { clock, lanes, attempts, freed: () => freed }
+    /** Has the first one opened, and at rest. */
+    const openFirst = async () => {
+      lanes.take()
+      const socket = attempts[0]?.opened()
+      await settle()
+      return socket
+    }
+    return { clock, lanes, attempts, openFirst, freed: () => freed }
   }
 
   it('opens one at a time, while requests find none at rest', async () => {
@@ -702,7 +710,7 @@ describe('Lanes', () => {
     lanes.take()
     const socket = attempts.at(-1)?.opened()
     await settle()
-    lanes.take()?.send(request, receiver)
+    lanes.take()?.send(plainRequest, receiver)
     socket?.push('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
     await settle()
     lanes.take()
@@ -718,11 +726,9 @@ describe('Lanes', () => {
   })
 
   it('counts one that never answered as an attempt that failed', async () => {
-    const { lanes, attempts, clock } = world()
-    lanes.take()
-    const socket = attempts[0]?.opened()
-    await settle()
-    lanes.take()?.send(request, receiver)
+    const { lanes, attempts, clock, openFirst } = world()
+    const socket = await openFirst()
+    lanes.take()?.send(plainRequest, receiver)
     socket?.destroy()
     await settle()
     await clock.advance(29_999)
@@ -734,14 +740,12 @@ describe('Lanes', () => {
   })
 
   it('opens another one at once for one that was closed after it had answered, whatever it was doing', async () => {
-    const { lanes, attempts } = world()
-    lanes.take()
-    const socket = attempts[0]?.opened()
-    await settle()
-    lanes.take()?.send(request, receiver)
+    const { lanes, attempts, openFirst } = world()
+    const socket = await openFirst()
+    lanes.take()?.send(plainRequest, receiver)
     socket?.push('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     await settle()
-    lanes.take()?.send(request, receiver)
+    lanes.take()?.send(plainRequest, receiver)
     socket?.destroy()
     await settle()
     lanes.take()
@@ -749,10 +753,8 @@ describe('Lanes', () => {
   })
 
   it('opens another one at once for one that was closed before it was used', async () => {
-    const { lanes, attempts } = world()
-    lanes.take()
-    const socket = attempts[0]?.opened()
-    await settle()
+    const { lanes, attempts, openFirst } = world()
+    const socket = await openFirst()
     socket?.destroy()
     await settle()
     lanes.take()
@@ -771,16 +773,6 @@ describe('Lanes', () => {
     })
   }
 })
-
-const request: Outgoing = {
-  method: 'GET',
-  path: '/x',
-  headers: undefined,
-  authentication: {},
-  body: undefined,
-  beforeSend: undefined,
-  stream: false,
-}
 
 const receiver: Receiver = { response() {}, data() {}, end() {}, fail() {}, failed() {} }
 

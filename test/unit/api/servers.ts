@@ -8,12 +8,24 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { type Cluster, type Credentials, clusterAt } from '../../../lib/api/cluster.ts'
+import type { Outgoing } from '../../../lib/api/connection.ts'
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 export const cert = fixture('test-only.crt')
 export const key = fixture('test-only.key')
 export const otherCert = fixture('test-only-other.crt')
 export const otherKey = fixture('test-only-other.key')
+
+/** A request as a connection gets it. */
+export const plainRequest: Outgoing = {
+  method: 'GET',
+  path: '/x',
+  headers: undefined,
+  authentication: {},
+  body: undefined,
+  beforeSend: undefined,
+  stream: false,
+}
 
 export type Answer = (
   request: http.IncomingMessage | http2.Http2ServerRequest,
