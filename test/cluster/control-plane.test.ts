@@ -10,24 +10,31 @@ import { findBinaries, PROGRAMS } from '../control-plane/binaries.ts'
 import { until } from './until.ts'
 
 describe('the control plane of the tests', () => {
-  it('ends with the process that started it, even by SIGKILL', async () => {
-    const { child, kubeconfig, dir } = await startInChild()
-    try {
-      const port = portOf(kubeconfig)
-      expect(await listens(port)).to.equal(true)
-      child.kill('SIGKILL')
-      await until(async () => !(await listens(port)), 'the API server to end')
-    } finally {
-      rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
-    }
-  })
+  describe('with its programs', () => {
+    // It is the real one whatever the other tests use; its programs are built before the tests of the real one begin, which may take minutes.
+    before(function () {
+      if (process.env['TSOP_TEST_SERVER'] === 'embedded') this.skip()
+    })
 
-  it('takes its files with it when the process ends by itself', async () => {
-    const { child, dir } = await startInChild()
-    expect(existsSync(dir)).to.equal(true)
-    child.kill('SIGTERM')
-    await once(child, 'exit')
-    expect(existsSync(dir)).to.equal(false)
+    it('ends with the process that started it, even by SIGKILL', async () => {
+      const { child, kubeconfig, dir } = await startInChild()
+      try {
+        const port = portOf(kubeconfig)
+        expect(await listens(port)).to.equal(true)
+        child.kill('SIGKILL')
+        await until(async () => !(await listens(port)), 'the API server to end')
+      } finally {
+        rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+      }
+    })
+
+    it('takes its files with it when the process ends by itself', async () => {
+      const { child, dir } = await startInChild()
+      expect(existsSync(dir)).to.equal(true)
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      expect(existsSync(dir)).to.equal(false)
+    })
   })
 
   describe('without its programs', () => {
